@@ -39,13 +39,24 @@ use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let mut arguments = Arguments::parse();
     let mut printer = Printer::new(&arguments.global);
+    complete(&mut arguments, &printer);
     let exit = match run(&arguments, &mut printer) {
         Ok(exit) => exit,
         Err(failure) => printer.failure(&failure),
     };
     exit.into()
+}
+
+/// Completes the name of a virtual stick without `sim:`, and says so.
+fn complete(arguments: &mut Arguments, printer: &Printer) {
+    if let Some(target) = arguments.command.target_mut()
+        && let Some(stick) = target::virtual_stick(target)
+    {
+        printer.remark(format!("no file or device is named {target}: taking the virtual stick {stick}"));
+        *target = stick;
+    }
 }
 
 fn run(arguments: &Arguments, printer: &mut Printer) -> Result<Exit, Failure> {

@@ -1,12 +1,13 @@
-//! The progress bar of an experiment.
+//! The progress bar of a run: one experiment, or several after one another.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use flashscope_linux::drop_from_page_cache;
-use flashscope_measure::{Event, Observer};
+use flashscope_measure::{Event, Forecast, Observer, Stage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::duration;
 use crate::printer::Printer;
 use crate::stall::StallWatch;
 use crate::target::Target;
@@ -15,6 +16,10 @@ use crate::target::Target;
 pub struct Progress<'a> {
     printer: &'a Printer,
     bar: ProgressBar,
+    forecast: Forecast,
+    is_planned: bool,
+    /// The time of the experiments that ended, on this machine's clock.
+    elapsed: Duration,
     failed_requests: u64,
     announces: bool,
     /// Says when a request takes long.
@@ -37,10 +42,43 @@ impl<'a> Progress<'a> {
         Self {
             printer,
             bar: ProgressBar::with_draw_target(None, target),
+            forecast: Forecast::default(),
+            is_planned: false,
+            elapsed: Duration::ZERO,
             failed_requests: 0,
             announces: false,
             _stall_watch: if printer.is_quiet() { StallWatch::none() } else { StallWatch::start() },
             cached: None,
+        }
+    }
+
+    /// The run has these experiments, and ends after `time_max` at the latest. Without a plan, every
+    /// experiment is a run of its own.
+    pub fn expect(&mut self, stages: impl IntoIterator<Item = Stage>, time_max: Option<Duration>) {
+        (self.forecast, self.is_planned) = (Forecast::new(stages, time_max), true);
+        self.elapsed = Duration::ZERO;
+    }
+
+    fn begin(&mut self, name: &str) {
+        if !self.is_planned {
+            (self.forecast, self.elapsed) = (Forecast::default(), Duration::ZERO);
+        }
+        self.bar.reset();
+        self.bar.set_style(style(self.printer.message_width()));
+        self.bar.set_length(PARTS);
+        self.bar.set_message(name.to_owned());
+        self.bar.enable_steady_tick(Duration::from_millis(500));
+    }
+
+    /// Shows the part of the time that is spent, and the time left of this machine's clock: a journal takes
+    /// time beside the device, and virtual time passes at once.
+    fn show(&self) {
+        let (spent, left) = (self.forecast.spent().as_secs_f64(), self.forecast.left().as_secs_f64());
+        if spent > 0.0 {
+            self.bar.set_position((spent / (spent + left) * PARTS as f64) as u64);
+            let elapsed = (self.elapsed + self.bar.elapsed()).as_secs_f64();
+            let left = Duration::try_from_secs_f64(left * elapsed / spent).unwrap_or(Duration::MAX);
+            self.bar.set_prefix(format!("{} left", duration::about(left)));
         }
     }
 
@@ -70,42 +108,43 @@ impl<'a> Progress<'a> {
     }
 }
 
+/// The parts of the bar.
+const PARTS: u64 = 1000;
 /// The columns of the full template with its longest values.
-const COLUMNS_WITH_BAR: usize = 88;
+const COLUMNS_WITH_BAR: usize = 68;
 
 fn style(columns: usize) -> ProgressStyle {
     ProgressStyle::with_template(template(columns)).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 const fn template(columns: usize) -> &'static str {
-    if columns < COLUMNS_WITH_BAR {
-        "{msg} {pos}/{len}, {eta} left"
-    } else {
-        "{msg:<12} {bar:30} {pos}/{len} requests at most, {eta} left"
-    }
+    if columns < COLUMNS_WITH_BAR { "{msg} {prefix}" } else { "{msg:<13} {bar:30} {percent:>3} %, {prefix}" }
 }
 
 impl Observer for Progress<'_> {
     fn event(&mut self, event: Event<'_>) {
+        if !matches!(event, Event::Begin { .. }) {
+            self.forecast.event(&event);
+        }
         match event {
             Event::Begin { name, estimate } => {
-                self.bar.reset();
-                self.bar.set_style(style(self.printer.message_width()));
-                self.bar.set_length(estimate.requests);
-                self.bar.set_message(name.to_owned());
-                self.bar.enable_steady_tick(Duration::from_millis(500));
+                self.begin(name);
+                self.forecast.event(&event);
                 self.printer.detail(format!("{name}: at most {} requests", estimate.requests));
                 if self.announces && !estimate.bytes_written.is_zero() {
                     self.printer.remark(format!("{} will be written", estimate.bytes_written));
                 }
             }
-            Event::Progress { requests, .. } => self.bar.set_position(requests),
+            Event::Progress { .. } | Event::Expect { .. } => self.show(),
             Event::Remark { text } => {
                 self.failed_requests += 1;
                 self.bar.suspend(|| self.printer.detail(text));
             }
             Event::SecondLook => self.drop_cached(),
-            Event::End => self.bar.finish_and_clear(),
+            Event::End => {
+                self.elapsed += self.bar.elapsed();
+                self.bar.finish_and_clear();
+            }
         }
     }
 }
@@ -117,11 +156,11 @@ mod tests {
     #[test]
     fn longest_line_fits_the_terminal() {
         let longest = [
-            ("{msg:<12}", "write-buffer"),
-            ("{msg}", "write-buffer"),
+            ("{msg:<13}", "verify --full"),
+            ("{msg}", "verify --full"),
             ("{bar:30}", &"#".repeat(30)),
-            ("{pos}/{len}", "1000000/1000000"),
-            ("{eta}", "27m"),
+            ("{percent:>3}", "100"),
+            ("{prefix}", "120 minutes left"),
         ];
         for columns in [40, 80, COLUMNS_WITH_BAR - 1, COLUMNS_WITH_BAR, 120] {
             let line = longest

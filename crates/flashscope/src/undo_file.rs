@@ -24,9 +24,9 @@ impl UndoFile {
     /// Exit code 2 if there is a file of this name, or none can be created.
     pub fn create(named: Option<&Path>, target: &str) -> Result<Self, Failure> {
         let path = named.map_or_else(|| default_path(target), Path::to_path_buf);
-        let cannot = format!("cannot write the undo file {}; name another one (--undo-file)", path.display());
+        let cannot = format!("cannot write the undo file {}; name another one (-o)", path.display());
         if std::fs::symlink_metadata(&path).is_ok() {
-            let error = anyhow!("{} exists; name another undo file (--undo-file)", path.display());
+            let error = anyhow!("{} exists; name another undo file (-o)", path.display());
             return Err(Failure { exit: Exit::Usage, error });
         }
         let folder = folder(&path);

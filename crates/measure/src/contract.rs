@@ -15,7 +15,7 @@ pub trait Experiment {
     /// Its name as typed on the command line, e.g. `align`.
     fn name(&self) -> &'static str;
 
-    /// Its cost at most, for the confirmation and the progress bar.
+    /// Its cost at most, for the confirmation, and what it is expected to take, for the progress bar.
     fn estimate(&self, device: &dyn Device) -> Estimate;
 
     /// Measures. All random choices come from the experiment's own seed.
@@ -48,13 +48,61 @@ impl Extent {
     }
 }
 
-/// The cost of an experiment at most.
+/// The cost of an experiment.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Estimate {
-    /// Requests.
+    /// Requests at most.
     pub requests: u64,
-    /// Bytes written; zero for a read-only experiment.
+    /// Bytes written at most; zero for a read-only experiment.
     pub bytes_written: Bytes,
+    /// What it is expected to take, usually far less.
+    pub expected: Expected,
+}
+
+/// What an experiment is expected to take. It may take longer.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum Expected {
+    /// All requests that its estimate allows, each as long as those so far.
+    #[default]
+    Most,
+    /// A transfer at the speed of the device.
+    Transfer {
+        /// Bytes written.
+        written: Bytes,
+        /// Bytes read.
+        read: Bytes,
+        /// It ends after this time at the latest.
+        time_max: Option<Duration>,
+        /// Idle time after it.
+        pauses: Duration,
+    },
+    /// A time that hardly depends on the device.
+    Time {
+        /// The usual time.
+        most: Duration,
+        /// A device that writes this much in less time is done by then.
+        written: Option<Bytes>,
+    },
+}
+
+impl Expected {
+    /// The transfer of these bytes.
+    #[must_use]
+    pub const fn transfer(written: Bytes, read: Bytes) -> Self {
+        Self::Transfer { written, read, time_max: None, pauses: Duration::ZERO }
+    }
+
+    /// This time on every device.
+    #[must_use]
+    pub const fn time(most: Duration) -> Self {
+        Self::Time { most, written: None }
+    }
+
+    /// This time, or that of writing `written` on a faster device.
+    #[must_use]
+    pub const fn time_or_writing(most: Duration, written: Bytes) -> Self {
+        Self::Time { most, written: Some(written) }
+    }
 }
 
 /// An event while an experiment runs.
@@ -64,7 +112,7 @@ pub enum Event<'a> {
     Begin {
         /// Its name.
         name: &'a str,
-        /// Its cost at most.
+        /// Its cost.
         estimate: Estimate,
     },
     /// Requests were completed.
@@ -73,8 +121,17 @@ pub enum Event<'a> {
         requests: u64,
         /// Writes among them.
         writes: u64,
+        /// Bytes written since then.
+        bytes_written: Bytes,
+        /// Bytes read since then.
+        bytes_read: Bytes,
         /// The device time since then.
         device_time: Duration,
+    },
+    /// The rest of the experiment is now expected to take something else.
+    Expect {
+        /// The rest.
+        expected: Expected,
     },
     /// Places read back wrong. They are about to be read a second time, so nothing above the device may
     /// answer from memory.

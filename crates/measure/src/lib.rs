@@ -11,9 +11,11 @@ pub mod class_tests;
 pub mod contract;
 pub mod experiment;
 mod file_place;
+pub mod forecast;
 mod session;
 pub mod survey;
 pub mod workload;
 
-pub use contract::{Estimate, Event, Experiment, Extent, Observer, Silent};
+pub use contract::{Estimate, Event, Expected, Experiment, Extent, Observer, Silent};
 pub use file_place::{FileWindow, choose_window};
+pub use forecast::{Forecast, Stage};

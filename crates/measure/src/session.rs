@@ -16,7 +16,7 @@ use flashscope_record::observation::{
     Cause, Conditions, Data, Ended, Observations, ReadBack, Refusal, Source, StopReason,
 };
 
-use crate::contract::{Estimate, Event, Observer};
+use crate::contract::{Estimate, Event, Expected, Observer};
 
 /// Failed requests in a row that end an experiment. A bad sector is tolerated, a dying device is left alone.
 const ERRORS_MAX: u32 = 8;
@@ -180,7 +180,9 @@ impl<'a> Session<'a> {
     /// # Errors
     /// [`Stop`] if no further request makes sense.
     pub fn pause(&mut self, duration: Duration) -> Result<(), Stop> {
-        Ok(self.device.pause(duration)?)
+        self.device.pause(duration)?;
+        self.report();
+        Ok(())
     }
 
     /// Writes like [`write`](Self::write), flushes, and returns the sum of both latencies: the time until the
@@ -254,8 +256,19 @@ impl<'a> Session<'a> {
     /// Counts and reports a completed request.
     fn count(&mut self) {
         self.requests += 1;
-        let Cost { writes, device_time, .. } = self.device.cost();
-        self.observer.event(Event::Progress { requests: self.requests, writes, device_time });
+        self.report();
+    }
+
+    /// Reports the requests and the time so far.
+    fn report(&mut self) {
+        let Cost { writes, bytes_written, bytes_read, device_time, .. } = self.device.cost();
+        let requests = self.requests;
+        self.observer.event(Event::Progress { requests, writes, bytes_written, bytes_read, device_time });
+    }
+
+    /// Tells the observer what the rest of the experiment is now expected to take.
+    pub fn expect(&mut self, expected: Expected) {
+        self.observer.event(Event::Expect { expected });
     }
 
     /// The latency of a request. `None` if it failed.
@@ -435,7 +448,7 @@ mod tests {
     fn filled(fault: &str) -> (bool, usize) {
         let faulty = Faulty::new(MemoryDevice::new(Bytes::mib(16)), &[fault.parse().unwrap()], 1).unwrap();
         let mut device = Trace::new(faulty);
-        let estimate = Estimate { requests: 8, bytes_written: Bytes::mib(8) };
+        let estimate = Estimate { requests: 8, bytes_written: Bytes::mib(8), ..Estimate::default() };
         let (budget, mut observer) = (Budget::UNLIMITED, Silent);
         let mut session = Session::begin("test", estimate, &mut device, &budget, &mut observer, 1);
         let is_whole = fill(&mut session, range(SECTOR, Bytes::mib(8))).unwrap();

@@ -14,6 +14,7 @@ use flashscope_record::observation::{
 
 use crate::contract::{Estimate, Experiment, Extent, Observer};
 use crate::experiment::{Align, BlockEnds, FatArea, OpenUnits, Speed, Sustained, WriteBuffer, WriteSize};
+use crate::forecast::Stage;
 use crate::session::{Refused, not_started};
 
 pub use crate::experiment::ASSUMED_ERASE_BLOCK;
@@ -95,12 +96,6 @@ impl Survey {
         seen
     }
 
-    /// The cost of [`fill_briefly`](Self::fill_briefly) at most.
-    #[must_use]
-    pub fn fill_briefly_estimate(&self, device: &dyn Device) -> Estimate {
-        self.brief_stream().estimate(device)
-    }
-
     fn brief_stream(&self) -> Sustained {
         let device_capacity = self.file.map(|file| file.capacity);
         Sustained { seed: self.seed, extent: Extent::Brief, device_capacity }
@@ -114,21 +109,29 @@ impl Survey {
         link: Option<&LinkLimit>,
         observer: &mut dyn Observer,
     ) -> Vec<Observations> {
+        let measured = |cases| self.measure(&self.speed(cases, link), device, observer);
+        self.speed_cases().into_iter().map(measured).collect()
+    }
+
+    /// The kinds of request of each experiment.
+    fn speed_cases(&self) -> Vec<Vec<SpeedCase>> {
         let case = |direction, order, request| SpeedCase { direction, order, request, queue_depth: 1 };
         let reads = vec![
             case(Direction::Read, Order::Linear, Bytes::mib(1)),
             case(Direction::Read, Order::Random, Bytes::kib(4)),
         ];
         let writes = vec![case(Direction::Write, Order::Random, Bytes::kib(4))];
-        let all = if self.writes { vec![reads, writes] } else { vec![reads] };
-        let speed = |cases| Speed {
+        if self.writes { vec![reads, writes] } else { vec![reads] }
+    }
+
+    fn speed(&self, cases: Vec<SpeedCase>, link: Option<&LinkLimit>) -> Speed {
+        Speed {
             cases,
             link: link.cloned(),
             is_buffered: self.file.is_some_and(|file| file.is_buffered),
             extent: Extent::Brief,
             seed: self.seed,
-        };
-        all.into_iter().map(|cases| self.measure(&speed(cases), device, observer)).collect()
+        }
     }
 
     /// The cost of [`fill`](Self::fill) at most.
@@ -140,7 +143,44 @@ impl Survey {
         Estimate {
             requests: stream.requests + buffer.requests,
             bytes_written: stream.bytes_written + buffer.bytes_written,
+            ..stream
         }
+    }
+
+    /// What [`fill`](Self::fill) is expected to take.
+    #[must_use]
+    pub fn fill_stages(&self, device: &dyn Device) -> Vec<Stage> {
+        let seed = self.seed;
+        let stream = Sustained { seed, extent: Extent::Usual, device_capacity: None };
+        vec![Stage::of(&stream, device), Stage::of(&WriteBuffer { seed }, device)]
+    }
+
+    /// What [`fill_briefly`](Self::fill_briefly) is expected to take.
+    #[must_use]
+    pub fn brief_fill_stage(&self, device: &dyn Device) -> Stage {
+        Stage::of(&self.brief_stream(), device)
+    }
+
+    /// What [`run`](Self::run) and then [`speeds`](Self::speeds) are expected to take.
+    #[must_use]
+    pub fn stages(&self, device: &dyn Device) -> Vec<Stage> {
+        let seed = self.seed;
+        let mut experiments: Vec<Box<dyn Experiment>> = Vec::new();
+        if self.file.is_none_or(|file| file.region.is_some()) {
+            experiments.push(Box::new(self.align()));
+            if self.writes {
+                let erase_block = ASSUMED_ERASE_BLOCK;
+                experiments.push(Box::new(WriteSize { erase_block, erase_block_is_known: false, seed }));
+                experiments.push(Box::new(OpenUnits::new(erase_block, None, seed)));
+                if self.file.is_none() {
+                    experiments.push(Box::new(FatArea::new(erase_block, None, None, seed)));
+                }
+            }
+        }
+        for cases in self.speed_cases() {
+            experiments.push(Box::new(self.speed(cases, None)));
+        }
+        experiments.iter().map(|experiment| Stage::of(experiment.as_ref(), device)).collect()
     }
 
     /// Runs the experiments. Each uses the findings so far. The budget applies to each of them. One for all

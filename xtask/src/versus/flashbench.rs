@@ -177,7 +177,7 @@ impl Served {
     fn start(arguments: &Arguments, trace: &Path) -> Result<Self> {
         let mut command = Command::new(flashscope()?);
         command.args(["sim", "serve", "--loop", "--json", "-q", "--speed"]).arg(arguments.speed.to_string());
-        command.arg("--trace").arg(trace).arg(&arguments.stick);
+        command.arg("-o").arg(trace).arg(&arguments.stick);
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
         let mut line = String::new();
         if let Some(stdout) = child.stdout.as_mut() {

@@ -50,7 +50,7 @@ pub(super) fn region(command: &Command, capabilities: &Capabilities) -> ByteRang
 pub(super) fn estimate(command: &Command, capabilities: &Capabilities) -> Estimate {
     let (units, erase_block, smallest) = match *command {
         Command::Align { read } => {
-            return Estimate { requests: align::requests(read, capabilities), bytes_written: Bytes::ZERO };
+            return Estimate { requests: align::requests(read, capabilities), ..Estimate::default() };
         }
         Command::OpenUnits { erase_block, open_units, smallest, .. } => (open_units, erase_block, smallest),
         Command::FindFat { erase_block, units, smallest, .. } => (units, erase_block, smallest),
@@ -61,7 +61,7 @@ pub(super) fn estimate(command: &Command, capabilities: &Capabilities) -> Estima
         let pieces = size.get().div_ceil(capabilities.max_request.get());
         (count + 1, requests + units * (erase_block / size) * pieces)
     });
-    Estimate { requests, bytes_written: erase_block * (units * count) }
+    Estimate { requests, bytes_written: erase_block * (units * count), ..Estimate::default() }
 }
 
 /// Checks that a command can run.

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use flashscope_device::layer::Cost;
 use flashscope_device::{
-    ByteRange, Bytes, Device, DeviceError, DeviceExt, Instant, Op, OpKind, Pattern, RequestError,
+    ByteRange, Bytes, Device, DeviceError, DeviceExt, Instant, Op, Pattern, RequestError,
 };
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -43,7 +44,7 @@ pub(super) struct Session<'a> {
     pattern: Pattern,
     row_end: Option<Bytes>,
     requests: u64,
-    writes: u64,
+    cost: Cost,
     began_at: Instant,
 }
 
@@ -58,7 +59,7 @@ impl<'a> Session<'a> {
             pattern: Pattern::new(seed),
             row_end: None,
             requests: 0,
-            writes: 0,
+            cost: Cost::default(),
             began_at,
         }
     }
@@ -81,12 +82,18 @@ impl<'a> Session<'a> {
     }
 
     fn run(&mut self, op: Op) -> Result<Duration, Stop> {
-        let is_write = op.kind() == OpKind::Write;
+        let (kind, range) = (op.kind(), op.range());
         let completion = self.device.run(op)?;
         self.requests += 1;
-        self.writes += u64::from(is_write);
+        self.cost.count(kind, range.map_or(Bytes::ZERO, |range| range.length));
         let device_time = completion.completed_at.since(self.began_at);
-        self.observer.event(Event::Progress { requests: self.requests, writes: self.writes, device_time });
+        self.observer.event(Event::Progress {
+            requests: self.requests,
+            writes: self.cost.writes,
+            bytes_written: self.cost.bytes_written,
+            bytes_read: self.cost.bytes_read,
+            device_time,
+        });
         let latency = completion.latency();
         completion.outcome?;
         Ok(latency)

@@ -118,7 +118,7 @@ impl Observer for Listener {
         match event {
             Event::Begin { estimate, .. } => self.estimate = estimate,
             Event::Progress { requests, .. } => self.requests = requests,
-            Event::Remark { .. } | Event::SecondLook => {}
+            Event::Expect { .. } | Event::Remark { .. } | Event::SecondLook => {}
             Event::End => self.ended = true,
         }
     }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::shared::Source;
+use super::shared::{Source, heading};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -14,12 +14,13 @@ Examples:
 /// `flashscope list`
 #[derive(Debug, Args)]
 pub struct List {
-    /// List every disk, also internal disks, optical drives and loop devices.
-    #[arg(long)]
+    /// List every disk, also internal disks and loop devices.
+    #[arg(help_heading = heading::OUTPUT, long)]
     pub all: bool,
-    /// Keep running and print what is plugged in, unplugged or mounted, until Ctrl-C. With --json, one
-    /// document a line.
-    #[arg(long)]
+    /// Keep running and print what changes, until Ctrl-C.
+    ///
+    /// What is plugged in, unplugged or mounted. With --json, one document a line.
+    #[arg(help_heading = heading::OUTPUT, long)]
     pub watch: bool,
     /// Where disks are looked for.
     #[command(flatten)]

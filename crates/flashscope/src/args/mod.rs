@@ -16,7 +16,7 @@ mod value;
 mod verify;
 mod watch;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 pub use apply::Apply;
 pub use bench::{
@@ -30,6 +30,7 @@ pub use measure::{ExperimentName, Format, Measure};
 pub use plan::Plan;
 pub use report::{Report, ReportCommand, ReportCompare};
 pub use restore::Restore;
+use shared::heading;
 pub use shared::{Budgets, Erase, Source, Yes};
 pub use sim::{Sim, SimFit, SimReplay, SimServe};
 pub use undo::Undo;
@@ -38,11 +39,14 @@ pub use watch::Watch;
 
 /// Find out why a USB stick or SD card is slow.
 #[derive(Debug, Parser)]
-#[command(name = "flashscope", version, propagate_version = true, after_help = EXAMPLES)]
+#[command(name = "flashscope", version, disable_help_flag = true, disable_version_flag = true, after_long_help = EXAMPLES)]
 pub struct Arguments {
     /// The options of every command.
     #[command(flatten)]
     pub global: Global,
+    /// Print the version.
+    #[arg(short = 'V', long, action = ArgAction::Version, help_heading = heading::OUTPUT)]
+    pub version: Option<bool>,
     /// The command.
     #[command(subcommand)]
     pub command: Command,
@@ -77,18 +81,24 @@ Exit codes:
 /// The options of every command.
 #[derive(Debug, Args)]
 pub struct Global {
-    /// Print one JSON document on standard output (schemas: docs/schema).
-    #[arg(long, global = true)]
+    /// Print one JSON document.
+    ///
+    /// On standard output; docs/schema has the schemas.
+    #[arg(long, global = true, help_heading = heading::OUTPUT)]
     pub json: bool,
     /// Print results and errors only.
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = heading::OUTPUT, hide_short_help = true)]
     pub quiet: bool,
     /// Print details, such as each failed request.
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, help_heading = heading::OUTPUT, hide_short_help = true)]
     pub verbose: bool,
     /// When to use colour; `auto`: on a terminal, unless NO_COLOR is set.
-    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN",
+          help_heading = heading::OUTPUT, hide_short_help = true)]
     pub color: Color,
+    /// Print help; --help prints all of it, with examples.
+    #[arg(short, long, global = true, action = ArgAction::Help, help_heading = heading::OUTPUT)]
+    pub help: Option<bool>,
 }
 
 /// When to use colour.
@@ -110,59 +120,65 @@ pub enum Command {
     /// Measures the target and reports findings, the bottleneck and what to do. A real device is only read.
     /// With --scratch the write tests run as well, and all data is put back. With --erase all data is lost.
     /// A virtual stick gets all tests.
+    #[command(after_long_help = check::EXAMPLES)]
     Check(Check),
     /// Measure throughput, IOPS and latency.
     ///
     /// With a TARGET alone: runs write tests, if writing is allowed, then read tests. Each test ends when
     /// its speed is known. The longest possible time is printed first.
-    #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+    #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true, after_long_help = bench::EXAMPLES)]
     Bench(Box<Bench>),
     /// Find out whether a stick or card stores what it says.
     ///
     /// Writes a sequential run at the end of the device and samples below it, and reads them back. Finds
     /// wrap-around of any period, dropped writes, errors beyond the true size, and scattered bad places.
     /// Sizes are exact. All data on the device is lost. Exit code 1 for a fake or bad device.
-    #[command(after_help = verify::EXAMPLES)]
+    #[command(after_long_help = verify::EXAMPLES)]
     Verify(Verify),
-    /// Plan the right partition and filesystem, with the reason of every number.
+    /// Plan the right partition and filesystem.
     ///
-    /// Places partition and data area on erase blocks, and chooses the options of the filesystem. Only
+    /// Gives the reason of every number. Places partition and data area on erase blocks, and chooses the options of the filesystem. Only
     /// reads: nothing is written to the target. Prints the commands, a script (--script), or a plan file
     /// for `apply` (-o).
-    #[command(after_help = plan::EXAMPLES)]
+    #[command(after_long_help = plan::EXAMPLES)]
     Plan(Plan),
-    /// Carry out a plan: partition table and filesystems. All data on the target is lost.
+    /// Carry out a plan; all data on the target is lost.
     ///
-    /// Saves everything that it overwrites to an undo file first, and reads back what it wrote. Asks before
+    /// Writes the partition table and the filesystems. Saves everything that it overwrites to an undo file first, and reads back what it wrote. Asks before
     /// it writes. Needs sudo, or a desktop, which asks for a password (udisks2).
+    #[command(after_long_help = apply::EXAMPLES)]
     Apply(Apply),
     /// Take back what `apply` did, bit for bit.
     ///
     /// Asks before it writes. Needs sudo, or a desktop, which asks for a password (udisks2).
+    #[command(after_long_help = undo::EXAMPLES)]
     Undo(Undo),
-    /// Put back the data of a stick after an interrupted measurement with --scratch.
+    /// Put the data back after an interrupted --scratch.
     ///
-    /// Such a measurement saves what it overwrites in a journal on this computer. Recognises the stick,
+    /// A measurement with --scratch saves what it overwrites in a journal on this computer. Recognises the stick,
     /// writes the data back, compares it, and removes the journal. May be interrupted and run again.
+    #[command(after_long_help = restore::EXAMPLES)]
     Restore(Restore),
     /// Run one experiment with your own parameters.
+    #[command(after_long_help = measure::EXAMPLES)]
     Measure(Measure),
     /// Infer from a published flashbench log.
     ///
     /// Reads flashbench's tables (-a, --open-au, --find-fat) as they are found in mailing lists, wikis and
     /// terminals, and infers what `check` would. With --brief, prints one line for each log.
+    #[command(after_long_help = import::EXAMPLES)]
     Import(Import),
     /// Work with virtual sticks.
-    #[command(subcommand)]
+    #[command(subcommand, after_long_help = sim::EXAMPLES)]
     Sim(Sim),
     /// Print a stored run, write it as an HTML page, or compare runs.
-    #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+    #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true, after_long_help = report::EXAMPLES)]
     Report(Report),
     /// List sticks, cards and readers.
     ///
     /// Prints for each: link speed and capability, driver, write cache, request limits, mounts and
     /// partition alignment. Needs no root. With root, also prints cluster sizes and the bus mode of cards.
-    #[command(after_help = list::EXAMPLES)]
+    #[command(after_long_help = list::EXAMPLES)]
     List(List),
     /// Show live what a stick is doing and when it can be unplugged.
     ///
@@ -173,7 +189,7 @@ pub enum Command {
     ///
     /// Reads /proc and /sys, never the stick. Needs no root. With root, counts waiting data for each disk
     /// (debugfs) and sees the processes of all users.
-    #[command(after_help = watch::EXAMPLES)]
+    #[command(after_long_help = watch::EXAMPLES)]
     Watch(Watch),
     /// Print a man page or shell completion; without NAME, print the names.
     #[command(hide = true)]
@@ -189,6 +205,20 @@ pub enum Command {
     },
 }
 
+impl Command {
+    /// The target of a measurement or plan, which may be a virtual stick.
+    pub fn target_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Check(check) => Some(&mut check.target),
+            Self::Bench(bench) => bench.target_mut(),
+            Self::Verify(verify) => Some(&mut verify.target),
+            Self::Plan(plan) => Some(&mut plan.target),
+            Self::Measure(measure) => Some(&mut measure.target),
+            _ => None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
@@ -198,5 +228,26 @@ mod tests {
     #[test]
     fn definitions_are_consistent() {
         Arguments::command().debug_assert();
+    }
+
+    /// The examples of a command and of all below it, without comments.
+    fn examples(command: &clap::Command) -> Vec<String> {
+        let text = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
+        let lines = text.lines().skip_while(|line| *line != "Examples:").skip(1);
+        let own = lines.take_while(|line| line.starts_with("  ")).map(str::trim_start);
+        own.map(|line| line.split_once("  ").map_or(line, |(command, _)| command).to_owned())
+            .chain(command.get_subcommands().flat_map(examples))
+            .collect()
+    }
+
+    #[test]
+    fn every_example_of_the_help_is_valid() {
+        let examples = examples(&Arguments::command());
+        assert!(examples.len() > 60, "{}", examples.len());
+        for example in examples {
+            let words = example.split(" > ").next().unwrap_or_default().split_whitespace();
+            let words = words.skip_while(|word| *word == "sudo");
+            assert!(Arguments::try_parse_from(words).is_ok(), "{example}");
+        }
     }
 }

@@ -8,9 +8,10 @@ use flashscope_device::Bytes;
 use flashscope_layout::filesystem::FilesystemKind;
 use flashscope_layout::{Chs, Purpose, TableKind};
 
+use super::shared::heading;
 use super::value;
 
-pub const EXAMPLES: &str = "\
+pub(super) const EXAMPLES: &str = "\
 Examples:
   flashscope plan sim:transcend-8g --for linux-data
   sudo flashscope plan /dev/sdX --for share --label PHOTOS -o plan.json
@@ -22,55 +23,66 @@ pub struct Plan {
     /// A disk, an image file, or sim:NAME.
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub target: String,
-    /// What it is for: share, linux-data, linux-root, camera, board-boot or backup.
+    /// What it is for.
+    ///
+    /// One of share, linux-data, linux-root, camera, board-boot and backup.
     #[arg(
+        help_heading = heading::PLANNED,
         long = "for",
         value_name = "PURPOSE",
         required_unless_present = "restore_factory",
         hide_possible_values = true
     )]
     pub purpose: Option<Purpose>,
-    /// The layout that the SD Association recommends for this capacity.
-    #[arg(long, conflicts_with_all = ["purpose", "filesystem", "erase_block", "run", "cluster", "table"])]
+    /// The layout that the SD Association recommends.
+    #[arg(help_heading = heading::PLANNED, long, conflicts_with_all = ["purpose", "filesystem", "erase_block", "run", "cluster", "table"])]
     pub restore_factory: bool,
-    /// Another filesystem: ext4, vfat, exfat, f2fs, xfs, btrfs, ntfs or nilfs2.
-    #[arg(long = "fs", value_name = "NAME")]
+    /// Another filesystem, such as ext4.
+    ///
+    /// One of ext4, vfat, exfat, f2fs, xfs, btrfs, ntfs and nilfs2.
+    #[arg(help_heading = heading::PLANNED, long = "fs", value_name = "NAME")]
     pub filesystem: Option<FilesystemKind>,
     /// The label of the filesystem.
-    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    #[arg(help_heading = heading::PLANNED, long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub label: String,
     /// The cluster of vfat, exfat or ntfs.
-    #[arg(long, value_name = "SIZE")]
+    #[arg(help_heading = heading::PLANNED, hide_short_help = true, long, value_name = "SIZE")]
     pub cluster: Option<Bytes>,
     /// ext4 without a journal: fewer writes, but files may be lost after a power cut.
-    #[arg(long)]
+    #[arg(help_heading = heading::PLANNED, hide_short_help = true, long)]
     pub no_journal: bool,
-    /// The partition table: mbr or gpt. Default: mbr, where the capacity allows it.
-    #[arg(long, value_name = "KIND")]
+    /// The partition table: mbr or gpt.
+    ///
+    /// Default: mbr, where the capacity allows it.
+    #[arg(help_heading = heading::PLANNED, hide_short_help = true, long, value_name = "KIND")]
     pub table: Option<TableKind>,
     /// The geometry that the CHS fields of an MBR pretend, such as 224/56.
-    #[arg(long, value_name = "HEADS/SECTORS")]
+    #[arg(help_heading = heading::PLANNED, hide_short_help = true, long, value_name = "HEADS/SECTORS")]
     pub chs: Option<Chs>,
-    /// The erase block, if you know it. Otherwise it is measured with reads.
-    #[arg(long, value_name = "SIZE", value_parser = value::erase_block, conflicts_with = "run")]
+    /// The erase block; otherwise measured with reads.
+    #[arg(help_heading = heading::MEASURED, long, value_name = "SIZE", value_parser = value::erase_block, conflicts_with = "run")]
     pub erase_block: Option<Bytes>,
-    /// Use only the first BYTES, which the device really stores. `verify` finds them. Default: what the run
-    /// file of --run says, or all.
-    #[arg(long, value_name = "BYTES")]
+    /// Use only the first BYTES.
+    ///
+    /// Those that the device really stores; `verify` finds them. Default: what the run file of --run says,
+    /// or all.
+    #[arg(help_heading = heading::PLANNED, hide_short_help = true, long, value_name = "BYTES")]
     pub true_size: Option<Bytes>,
-    /// Take the findings from this run file instead of measuring.
-    #[arg(long, value_name = "FILE")]
+    /// Take the findings from this run file.
+    ///
+    /// Nothing is measured then.
+    #[arg(help_heading = heading::MEASURED, long, value_name = "FILE")]
     pub run: Option<PathBuf>,
     /// The seed of all identifiers; the same seed makes the same bytes. Default: random.
-    #[arg(long, value_name = "N")]
+    #[arg(help_heading = heading::PLANNED, hide_short_help = true, long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Also print the commands that save the files first and copy them back afterwards.
-    #[arg(long = "move")]
+    /// Also print commands that save and copy back the files.
+    #[arg(help_heading = heading::OUTPUT, long = "move")]
     pub keeps_files: bool,
     /// Print a shell script that does the same as `apply`.
-    #[arg(long, conflicts_with = "keeps_files")]
+    #[arg(help_heading = heading::OUTPUT, long, conflicts_with = "keeps_files")]
     pub script: bool,
-    /// Also write the plan to FILE, for `apply`.
-    #[arg(short = 'o', long = "output", value_name = "FILE.json", value_parser = value::plan_file)]
+    /// Also write the plan, for `apply`.
+    #[arg(help_heading = heading::OUTPUT, short = 'o', long = "output", value_name = "FILE.json", value_parser = value::plan_file)]
     pub output: Option<PathBuf>,
 }

@@ -5,18 +5,23 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 
-use super::shared::Answer;
+use super::shared::{Answer, heading};
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  sudo flashscope undo before.undo                     asks, then writes
+  sudo flashscope undo before.undo --target /dev/sdX   the disk has another name now";
 
 /// `flashscope undo`
 #[derive(Debug, Args)]
 pub struct Undo {
     /// The undo file that `flashscope apply` named.
     pub file: PathBuf,
-    /// Where the disk is now, if its name changed since the plan was applied.
-    #[arg(long, value_name = "TARGET", value_parser = NonEmptyStringValueParser::new())]
+    /// Where the disk is now, if its name changed.
+    #[arg(help_heading = heading::WRITTEN, long, value_name = "TARGET", value_parser = NonEmptyStringValueParser::new())]
     pub target: Option<String>,
-    /// Restore although the disk does not look like the one that was saved.
-    #[arg(long)]
+    /// Restore even if the disk does not look like the saved one.
+    #[arg(help_heading = heading::WRITTEN, long)]
     pub force: bool,
     /// The answer given beforehand.
     #[command(flatten)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::shared::Source;
+use super::shared::{Source, heading};
 use crate::duration;
 
 pub(super) const EXAMPLES: &str = "\
@@ -23,20 +23,26 @@ pub struct Watch {
     /// A disk, one of its partitions, or the directory where it is mounted.
     pub device: Option<PathBuf>,
     /// Print one interval and exit.
-    #[arg(long)]
+    #[arg(help_heading = heading::OUTPUT, long)]
     pub once: bool,
-    /// Print one line an interval, and exit once nothing waits for the disks in memory.
-    #[arg(long, conflicts_with = "once")]
+    /// Exit once nothing waits for the disks in memory.
+    ///
+    /// Prints one line an interval.
+    #[arg(help_heading = heading::OUTPUT, long, conflicts_with = "once")]
     pub until_safe: bool,
-    /// Print how much written data should wait in memory for DEVICE at most, as a udev rule to paste, and
-    /// exit. Uses the write speed of one interval, or that of --run.
-    #[arg(long, requires = "device", conflicts_with_all = ["once", "until_safe"])]
+    /// Print a udev rule that limits what waits in memory.
+    ///
+    /// How much written data should wait for DEVICE at most, as a rule to paste. Uses the write speed of one
+    /// interval, or that of --run.
+    #[arg(help_heading = heading::OUTPUT, long, requires = "device", conflicts_with_all = ["once", "until_safe"])]
     pub limit: bool,
-    /// The run file of a check or benchmark of DEVICE, for its write speed.
-    #[arg(long, value_name = "FILE", requires = "limit")]
+    /// The run file of a check or benchmark of DEVICE, for --limit.
+    #[arg(help_heading = heading::OUTPUT, long, value_name = "FILE", requires = "limit")]
     pub run: Option<PathBuf>,
-    /// The length of an interval, from 0.1 s to 1 minute: seconds, or a time such as 500ms.
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration::interval)]
+    /// The length of an interval, such as 500ms.
+    ///
+    /// From 0.1 s to 1 minute; a number alone is seconds.
+    #[arg(help_heading = heading::OUTPUT, long, value_name = "TIME", default_value = "1s", value_parser = duration::interval)]
     pub interval: Duration,
     /// Where disks are looked for.
     #[command(flatten)]

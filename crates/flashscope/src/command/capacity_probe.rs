@@ -1,7 +1,8 @@
 //! The short test of the capacity that belongs to every check that may write.
 
 use flashscope_device::{Bytes, DeviceError};
-use flashscope_measure::capacity::{Limits, probe};
+use flashscope_measure::Stage;
+use flashscope_measure::capacity::{Limits, probe, probe_stage};
 use flashscope_record::CapacityVerdict;
 use flashscope_record::capacity::CapacityKind;
 
@@ -26,15 +27,7 @@ pub fn run(
 ) -> Result<Option<CapacityVerdict>, DeviceError> {
     // Stamps of an earlier run with the same seed would pass for new ones.
     let seed = if target.is_virtual { seed } else { seed::random() };
-    let (left, most) = (target.device.left(), Limits::default());
-    let limits = Limits {
-        bytes_written: left
-            .bytes_written
-            .map_or(most.bytes_written, |left| (left / u64::from(BUDGET_PART)).min(most.bytes_written)),
-        device_time: left
-            .device_time
-            .map_or(most.device_time, |left| (left / BUDGET_PART).min(most.device_time)),
-    };
+    let limits = limits(target);
     match probe(&mut target.device, seed, limits, progress) {
         Ok(None) => {
             printer.remark(format!(
@@ -58,6 +51,24 @@ pub fn run(
             Ok(None)
         }
         other => other,
+    }
+}
+
+/// What the test is expected to take; `None` if it is not possible.
+pub fn stage(target: &Target) -> Option<Stage> {
+    probe_stage(&target.device, limits(target))
+}
+
+/// The test's part of the budgets.
+fn limits(target: &Target) -> Limits {
+    let (left, most) = (target.device.left(), Limits::default());
+    Limits {
+        bytes_written: left
+            .bytes_written
+            .map_or(most.bytes_written, |left| (left / u64::from(BUDGET_PART)).min(most.bytes_written)),
+        device_time: left
+            .device_time
+            .map_or(most.device_time, |left| (left / BUDGET_PART).min(most.device_time)),
     }
 }
 

@@ -3,6 +3,7 @@
 use anyhow::anyhow;
 use flashscope_device::layer::{Budget, Clip, Meter};
 use flashscope_device::{Bytes, Device, DeviceError};
+use flashscope_measure::Stage;
 use flashscope_measure::experiment::Sustained;
 use flashscope_measure::survey::Survey;
 use flashscope_record::observation::Observations;
@@ -48,6 +49,7 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
     announce(&target, &survey, arguments, printer);
     let mut target = scratch::start(target, &arguments.erase, printer)?;
     let mut progress = Progress::new(printer).looking_again_at(&target);
+    progress.expect(stages(&survey, &target, arguments.sustained), target.device.left().device_time);
     let measured = measure(arguments, &survey, &mut target, &mut progress, printer);
     target.note_failures(progress.failed_requests());
     let restored = scratch::finish(&mut target, printer);
@@ -57,6 +59,22 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
     let shown = show::measurement(&target, &run, &findings, &arguments.output.files, printer);
     let failed = measured.failed.map_or(Ok(()), |error| Err(error).or_exit_bare(Exit::Failed));
     restored.and(failed).and(shown)
+}
+
+/// What the whole check is expected to take.
+fn stages(survey: &Survey, target: &Target, is_sustained: bool) -> Vec<Stage> {
+    let device = &target.device;
+    let tested = survey.writes.then(|| capacity_probe::stage(target)).flatten();
+    let (first, last) = if is_sustained { (tested, None) } else { (None, tested) };
+    let mut stages: Vec<Stage> = first.into_iter().collect();
+    if is_sustained {
+        stages.extend(survey.fill_stages(device));
+    } else if survey.writes {
+        stages.push(survey.brief_fill_stage(device));
+    }
+    stages.extend(survey.stages(device));
+    stages.extend(last);
+    stages
 }
 
 /// What was measured.
@@ -100,6 +118,9 @@ fn measure(
     if let Some(stored) = capacity_probe::stored(capacity.as_ref()) {
         printer.remark("the capacity is false: all tests run again, on the part that stores data");
         note_stored(target, Some(stored));
+        let device = &target.device;
+        let again = [survey.brief_fill_stage(device)].into_iter().chain(survey.stages(device));
+        progress.expect(again, device.left().device_time);
         observations = experiments(survey, arguments, target, Some(stored), progress);
     }
     Checked { observations, capacity, failed }

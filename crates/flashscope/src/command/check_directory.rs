@@ -78,7 +78,10 @@ fn announce(arguments: &Check, filled: Bytes, printer: &Printer) -> Result<(), F
 fn measure(arguments: &Check, file: &mut FileOnDevice, progress: &mut Progress) -> Vec<Observations> {
     let survey = Survey { file: Some(file.place), ..Survey::new(true, arguments.seed) };
     let link = file.target.link.clone();
+    let time_max = file.target.device.left().device_time;
     let mut device = Window::new(&mut file.target.device, file.in_file);
+    let stages = [survey.brief_fill_stage(&device)].into_iter().chain(survey.stages(&device));
+    progress.expect(stages.collect::<Vec<_>>(), time_max);
     let mut observations = vec![survey.fill_briefly(&mut device, progress)];
     let rest =
         Budget { bytes_written: arguments.budgets.write_budget.or(Some(WRITE_BUDGET)), ..Budget::UNLIMITED };

@@ -20,9 +20,9 @@ use crate::{input, outputs};
 /// Exit code 2 for a file that is not a run file or holds no long stream, 3 if the page cannot be written,
 /// 4 if it would overwrite a disk.
 pub fn run(arguments: &ReportCompare, printer: &Printer) -> Result<Exit, Failure> {
-    let pages: Vec<PathBuf> = arguments.html.iter().chain(&arguments.output).cloned().collect();
+    let pages = &arguments.output;
     for run in &arguments.runs {
-        outputs::permit(&pages, run)?;
+        outputs::permit(pages, run)?;
     }
     let runs =
         arguments.runs.iter().map(|file| input::run_file(file)).collect::<Result<Vec<RunFile>, Failure>>()?;
@@ -35,10 +35,10 @@ pub fn run(arguments: &ReportCompare, printer: &Printer) -> Result<Exit, Failure
         let runs = arguments.runs.iter().zip(&runs).zip(&devices);
         let compared = runs.map(|((file, run), device)| ComparedDocument::new(file, run, device)).collect();
         printer.document(&CompareDocument { compared })?;
-    } else if arguments.html.is_none() {
+    } else {
         printer.result(&text(&devices, printer.width(), printer.style()))?;
     }
-    for page in &pages {
+    for page in pages {
         let cannot = format!("cannot write {}; check the free space and permissions", page.display());
         Destination::of(page)?.write(&html_page(&devices)).or_exit(Exit::Failed, cannot)?;
         printer.remark(format!("wrote {}", page.display()));

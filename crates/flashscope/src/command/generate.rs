@@ -54,8 +54,8 @@ fn insert_pages(command: &Command, files: &mut BTreeMap<String, Make>) {
     for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
         insert_pages(below, files);
     }
-    let examples = command.get_after_help().map(|text| sections(&text.to_string())).unwrap_or_default();
-    let page = Man::new(command.clone().after_help(None::<&str>)).source(SOURCE);
+    let examples = command.get_after_long_help().map(|text| sections(&text.to_string())).unwrap_or_default();
+    let page = Man::new(command.clone().after_long_help(None::<&str>)).source(SOURCE);
     let name = page.get_filename();
     let make = move || {
         let mut text = Vec::new();

@@ -1,6 +1,6 @@
 //! `flashscope report`: prints a stored run. Findings are inferred again from its observations.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::show;
 use crate::args::{Report, ReportCommand};
@@ -20,14 +20,11 @@ pub fn run(arguments: &Report, printer: &Printer) -> Result<Exit, Failure> {
     }
     // Without a subcommand, clap requires a run.
     let file = arguments.run.as_deref().unwrap_or(Path::new(""));
-    let outputs: Vec<PathBuf> = arguments.html.iter().chain(&arguments.output.files).cloned().collect();
-    outputs::permit(&outputs, file)?;
+    let outputs = &arguments.output.files;
+    outputs::permit(outputs, file)?;
     let run = input::run_file(file)?;
     let findings = flashscope_infer::relevant_findings_of(&run);
-    // --html replaces the text, not the document of --json.
-    if arguments.html.is_none() || printer.json {
-        show::findings(&run, &findings, None, &printer.with_details(arguments.details))?;
-    }
-    outputs::write(&outputs, &run, &findings, printer)?;
+    show::findings(&run, &findings, None, &printer.with_details(arguments.details))?;
+    outputs::write(outputs, &run, &findings, printer)?;
     Ok(Exit::Fine)
 }

@@ -8,6 +8,7 @@ mod file_on_device;
 mod link;
 mod open;
 mod opened;
+mod virtual_name;
 mod volumes;
 
 pub use attachment::slow_cause;
@@ -17,4 +18,5 @@ pub use file_on_device::{FileOnDevice, file_size_on_device, open_file_on_device}
 pub use link::{Plugged, link, memory, plugged};
 pub use open::{file, open, open_queued, open_to_restore};
 pub use opened::{Measured, Target, layered};
+pub use virtual_name::virtual_stick;
 pub use volumes::{of_partition as volume_of_partition, read as read_volumes};

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use anyhow::anyhow;
 use flashscope_device::layer::{Budget, Fence, Interrupt, ReadOnly};
 use flashscope_device::{Consent, Device};
 use flashscope_linux::{Access, OpenError, OpenOptions, Remark, Roots, identify};
@@ -12,6 +13,7 @@ use flashscope_sim::target::Target as SimTarget;
 use super::base::Base;
 use super::describe::describe;
 use super::opened::{Target, layered};
+use super::virtual_name::similar_stick;
 use super::{attachment, link::link, volumes};
 use crate::document::Identity;
 use crate::exit::{Exit, Failure, OrExit};
@@ -120,7 +122,13 @@ fn open_real(
         Err(OpenError::Interrupted { .. }) => Exit::Interrupted,
         _ => Exit::Usage,
     };
-    let device = opened.or_exit_bare(exit)?;
+    let similar = matches!(opened, Err(OpenError::Missing { .. })).then(|| similar_stick(text)).flatten();
+    let device = opened
+        .map_err(|error| match similar {
+            Some(stick) => anyhow!("{error}; did you mean {stick}?"),
+            None => error.into(),
+        })
+        .or_exit_bare(exit)?;
     let is_buffered = device.remarks().contains(&Remark::Buffered);
     let in_memory = device.remarks().contains(&Remark::InMemory);
     let remarks = device.remarks().iter().map(ToString::to_string).collect();

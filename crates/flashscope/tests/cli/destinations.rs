@@ -62,11 +62,11 @@ fn output_to_a_disk_is_refused() {
     let image = image(&folder, 4);
     let Some(disk) = Loop::over(&image) else { return };
     symlink(&disk.0, path("page.html")).unwrap();
-    assert_ends(&flashscope(&["report", &path("run.json"), "--html", &path("page.html")]), 4, "disk");
+    assert_ends(&flashscope(&["report", &path("run.json"), "-o", &path("page.html")]), 4, "disk");
     let checked = flashscope(&["check", "sim:generic-2g", "-o", &path("page.html")]);
     assert_ends(&checked, 4, "disk");
     assert_eq!(stdout(&checked), "", "refused before anything was measured");
-    let direct = flashscope(&["report", &path("run.json"), "--html", disk.0.to_str().unwrap()]);
+    let direct = flashscope(&["report", &path("run.json"), "-o", disk.0.to_str().unwrap()]);
     assert_ends(&direct, 2, ".html");
     assert!(fs::read(&disk.0).unwrap().iter().all(|byte| *byte == 0));
 }
@@ -75,14 +75,10 @@ fn output_to_a_disk_is_refused() {
 fn output_to_storage_devices_is_refused_and_to_dev_null_accepted() {
     let (_folder, path) = directory_with_run();
     symlink("/dev/null", path("null.html")).unwrap();
-    assert_ends(&flashscope(&["report", &path("run.json"), "--html", &path("null.html")]), 0, "wrote");
+    assert_ends(&flashscope(&["report", &path("run.json"), "-o", &path("null.html")]), 0, "wrote");
     symlink("/dev/loop-control", path("control.html")).unwrap();
     if Path::new("/dev/loop-control").exists() {
-        assert_ends(
-            &flashscope(&["report", &path("run.json"), "--html", &path("control.html")]),
-            4,
-            "storage",
-        );
+        assert_ends(&flashscope(&["report", &path("run.json"), "-o", &path("control.html")]), 4, "storage");
     } else {
         skip("there is no /dev/loop-control");
     }
@@ -97,7 +93,7 @@ fn output_through_a_link_to_a_pipe_is_written() {
         let pipe = path("pipe");
         move || fs::read_to_string(pipe).unwrap()
     });
-    assert_ends(&flashscope(&["report", &path("run.json"), "--html", &path("page.html")]), 0, "wrote");
+    assert_ends(&flashscope(&["report", &path("run.json"), "-o", &path("page.html")]), 0, "wrote");
     assert!(reader.join().unwrap().starts_with("<!DOCTYPE html>"));
 }
 
@@ -107,7 +103,7 @@ fn output_through_a_link_keeps_the_link() {
     fs::create_dir(path("pages")).unwrap();
     fs::write(path("pages/old.html"), "old").unwrap();
     symlink("pages/old.html", path("page.html")).unwrap();
-    assert_ends(&flashscope(&["report", &path("run.json"), "--html", &path("page.html")]), 0, "wrote");
+    assert_ends(&flashscope(&["report", &path("run.json"), "-o", &path("page.html")]), 0, "wrote");
     assert!(fs::symlink_metadata(path("page.html")).unwrap().is_symlink());
     assert!(fs::read_to_string(path("pages/old.html")).unwrap().starts_with("<!DOCTYPE html>"));
 }
@@ -124,7 +120,7 @@ fn output_that_is_the_input_is_refused() {
 
     let run = fs::read(path("run.json")).unwrap();
     symlink("run.json", path("page.html")).unwrap();
-    assert_ends(&flashscope(&["report", &path("run.json"), "--html", &path("page.html")]), 2, "same file");
+    assert_ends(&flashscope(&["report", &path("run.json"), "-o", &path("page.html")]), 2, "same file");
     assert_eq!(fs::read(path("run.json")).unwrap(), run);
 
     fs::copy(published("readme-example-arnd.txt"), path("log.json")).unwrap();

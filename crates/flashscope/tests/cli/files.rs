@@ -190,7 +190,7 @@ fn interrupted_rounds_are_stored_and_marked_as_early_end() {
         assert!(shown.contains(&format!("The {name} measurement ended early: {reason}.")), "{shown}");
         let page = directory.path().join("page.html");
         let page = page.to_str().unwrap();
-        assert_eq!(flashscope(&["report", &run, "--html", page]).status.code(), Some(0));
+        assert_eq!(flashscope(&["report", &run, "-o", page]).status.code(), Some(0));
         assert!(std::fs::read_to_string(page).unwrap().contains("measurement ended early: interrupted"));
     }
 }

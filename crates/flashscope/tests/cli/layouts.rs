@@ -65,7 +65,7 @@ impl Bench {
     }
 
     fn apply(&self, more: &[&str]) -> std::process::Output {
-        flashscope(&[&["apply", self.plan.as_str(), "--yes", "--undo-file", &self.undo], more].concat())
+        flashscope(&[&["apply", self.plan.as_str(), "--yes", "-o", &self.undo], more].concat())
     }
 
     fn contents(&self) -> Vec<u8> {
@@ -173,15 +173,15 @@ fn apply_and_undo_refuse_what_is_not_theirs_and_change_nothing() {
         assert!(found == code && message.contains(words), "{arguments:?}: {found} {message}");
         assert!(bench.contents() == before, "{arguments:?}");
     };
-    let undo = ["--undo-file", &bench.undo];
+    let undo = ["-o", &bench.undo];
     let with =
         |arguments: &[&str], code: i32, words: &str| refused(&[arguments, &undo].concat(), code, words);
     with(&["apply", &bench.plan, "--yes", "--target", &other], 4, "make a new plan");
     with(&["apply", &bench.plan], 4, "needs a confirmation");
     with(&["apply", &bench.image, "--yes"], 2, "is no plan");
     with(&["apply", "/nonexistent.json", "--yes"], 2, "cannot read");
-    refused(&["apply", &bench.plan, "--yes", "--undo-file", &bench.plan], 2, "exists");
-    refused(&["apply", &bench.plan, "--yes", "--undo-file", "/nonexistent/x.undo"], 2, "--undo-file");
+    refused(&["apply", &bench.plan, "--yes", "-o", &bench.plan], 2, "exists");
+    refused(&["apply", &bench.plan, "--yes", "-o", "/nonexistent/x.undo"], 2, "(-o)");
     refused(&["undo", &bench.plan, "--yes"], 2, "not an undo file");
     refused(&["undo", "/nonexistent.undo", "--yes"], 2, "cannot read");
     assert!(!Path::new(&bench.undo).exists());
@@ -305,7 +305,7 @@ fn applied_and_scripted(kind: &str) -> (Vec<u8>, Vec<u8>) {
     let script = plan(&[&[first.0.as_str(), "--script"], &wish[..]].concat());
     let undo = path(&folder, "x.undo");
     let yes = format!("--yes={}", names[0]);
-    let output = flashscope(&["apply", &plan_file, &yes, "--undo-file", &undo]);
+    let output = flashscope(&["apply", &plan_file, &yes, "-o", &undo]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     run_script(&script, &second.0, folder.path());
     drop((first, second));
@@ -363,7 +363,7 @@ fn served_stick(kind: &str, inspect: &[&[&str]]) {
     };
     let before = fingerprint(&disk);
     plan(&[&[disk.as_str(), "--fs", kind, "-o", &plan_file, "-q"][..], &LINUX].concat());
-    let applied = flashscope(&["apply", &plan_file, &yes, "--undo-file", &undo]);
+    let applied = flashscope(&["apply", &plan_file, &yes, "-o", &undo]);
     assert_eq!(applied.status.code(), Some(0), "{}", stderr(&applied));
     run("partx", &["--update", &disk]);
     let partition = format!("{disk}p1");
@@ -399,7 +399,7 @@ fn an_applied_ext4_is_mounted_and_holds_files() {
     let folder = tempfile::tempdir().unwrap();
     let (plan_file, undo) = (path(&folder, "plan.json"), path(&folder, "stick.undo"));
     plan(&[&[disk.as_str(), "-o", &plan_file, "-q"][..], &LINUX].concat());
-    let applied = flashscope(&["apply", &plan_file, &yes, "--undo-file", &undo]);
+    let applied = flashscope(&["apply", &plan_file, &yes, "-o", &undo]);
     assert_eq!(applied.status.code(), Some(0), "{}", stderr(&applied));
     run("partx", &["--update", &disk]);
     let partition = format!("{disk}p1");
@@ -446,7 +446,7 @@ fn undo_finds_the_target_that_was_written_and_refuses_another_with_the_same_plan
     }
     let before = [first.contents(), second.contents()];
     let second_undo = path(&second.folder, "second.undo");
-    let to_second = ["--target", &second.image, "--undo-file", &second_undo];
+    let to_second = ["--target", &second.image, "-o", &second_undo];
     assert_eq!(first.apply(&[]).status.code(), Some(0));
     let applied = flashscope(&[&["apply", first.plan.as_str(), "--yes"][..], &to_second].concat());
     assert_eq!(applied.status.code(), Some(0), "{}", stderr(&applied));
@@ -519,7 +519,7 @@ fn disks_with_blocks_of_4_kib_get_sectors_of_4_kib() {
     for (kind, offset, magic) in [("xfs", 102_u64, [0x10, 0x00]), ("vfat", 11, [0x00, 0x10])] {
         let (plan_file, undo) = (path(&folder, "4k.json"), path(&folder, &format!("{kind}.undo")));
         plan(&[&[disk.0.as_str(), "--fs", kind, "-o", &plan_file, "-q"][..], &LINUX].concat());
-        let applied = flashscope(&["apply", &plan_file, &yes, "--undo-file", &undo]);
+        let applied = flashscope(&["apply", &plan_file, &yes, "-o", &undo]);
         assert_eq!(applied.status.code(), Some(0), "{kind}: {}", stderr(&applied));
         run("sync", &[]);
         let document: Value = serde_json::from_str(&std::fs::read_to_string(&plan_file).unwrap()).unwrap();

@@ -16,6 +16,7 @@ mod files;
 mod fits;
 mod full_verifies;
 mod generates;
+mod helps;
 mod imports;
 mod interrupts;
 mod layouts;

@@ -15,10 +15,10 @@ fn report_of_a_run_file_has_the_same_findings() {
     assert_eq!(document(&["report", run])["findings"], checked["findings"]);
     let first = fs::read_to_string(page).unwrap();
     assert!(first.starts_with("<!DOCTYPE html>") && first.contains("<svg"));
-    assert_eq!(flashscope(&["report", run, "--html", page]).status.code(), Some(0));
+    assert_eq!(flashscope(&["report", run, "-o", page]).status.code(), Some(0));
     assert_eq!(fs::read_to_string(page).unwrap(), first);
     // --json still prints the document.
-    assert_eq!(document(&["report", run, "--html", page])["findings"], checked["findings"]);
+    assert_eq!(document(&["report", run, "-o", page])["findings"], checked["findings"]);
 }
 
 #[test]

@@ -88,8 +88,7 @@ fn replay_writes_every_latency_as_csv() {
     let folder = tempfile::tempdir().unwrap();
     let path = trace(&folder, "generic-2g");
     let table = folder.path().join("latencies.csv");
-    let arguments =
-        ["sim", "replay", path.to_str().unwrap(), "generic-2g", "--latencies", table.to_str().unwrap()];
+    let arguments = ["sim", "replay", path.to_str().unwrap(), "generic-2g", "-o", table.to_str().unwrap()];
     assert_eq!(flashscope(&arguments).status.code(), Some(0));
     let text = fs::read_to_string(&table).unwrap();
     assert_eq!(text.lines().count(), 322);

@@ -148,7 +148,7 @@ fn backing_file_keeps_contents_and_trace_records_requests() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (backing, trace) = (path("contents"), path("trace"));
-    let arguments = [STICK, "--instant", "--backing", &backing, "--trace", &trace];
+    let arguments = [STICK, "--instant", "--backing", &backing, "-o", &trace];
     let Some(served) = Served::start(&arguments) else { return };
     opened(&served.file).write_all_at(b"kept", 12345).unwrap();
     served.stop();

@@ -17,7 +17,7 @@ use std::time::Duration;
 use flashscope_device::{ByteRange, Bytes, Device, DeviceError};
 use flashscope_record::capacity::{CapacityKind, CapacityVerdict};
 
-use crate::contract::{Estimate, Observer};
+use crate::contract::{Estimate, Expected, Observer};
 
 use alias::{Alias, Period, Scan};
 use boundary::{Boundary, Search};
@@ -25,7 +25,7 @@ use judge::Shape;
 use stamped::{Found, Place, Run, Stamped};
 use verdict::Outcome;
 
-pub use probe::{Limits, probe};
+pub use probe::{Limits, probe, probe_stage};
 
 /// The default cache bound. Guess: 16 times what a controller's memory holds; f3probe excludes 1 GiB, and
 /// the largest cache in its own test that a quick test must see has 256 MiB.
@@ -74,7 +74,8 @@ pub fn estimate(device: &dyn Device, cache_bound: Bytes) -> Estimate {
     let run = top_run(capacity, cache_bound);
     let scan = capacity / run.length.max(Bytes::new(1));
     let requests = PROBES * 2 + SAMPLES + OLDEST + BEFORE as u64 + run.length / ALIGNMENT + scan;
-    Estimate { requests, bytes_written: run.length }
+    let expected = Expected::transfer(run.length, Bytes::ZERO);
+    Estimate { requests, bytes_written: run.length, expected }
 }
 
 /// Finds out what the device stores. Writes to it.

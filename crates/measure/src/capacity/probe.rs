@@ -8,10 +8,11 @@ use std::time::Duration;
 use flashscope_device::{ByteRange, Bytes, Device, DeviceError};
 use flashscope_record::capacity::{CapacityCost, CapacityVerdict};
 
-use super::stamped::{Place, Stamped};
+use super::stamped::{NAME, Place, Stamped};
 use super::verdict::Outcome;
 use super::{ALIGNMENT, MARGIN_PART, Settings, alias, place, run_below, verify};
-use crate::contract::{Estimate, Observer};
+use crate::contract::{Estimate, Expected, Observer};
+use crate::forecast::Stage;
 
 /// The longest run. Policy: excludes caches up to 60 MiB, more than most controllers have memory.
 const RUN_MAX: Bytes = Bytes::mib(64);
@@ -30,6 +31,9 @@ const SAMPLES: u64 = 48;
 const WRITING_TENTHS: u32 = 6;
 /// and always this much.
 const SCAN_TIME_MIN: Duration = Duration::from_secs(2);
+/// The usual time: writing takes its tenths, and few devices are so large that reading for images takes more
+/// than a second. Fast devices take the time of writing the run twice. Median of the virtual sticks.
+const USUAL_TIME: Duration = Duration::from_millis(6500);
 /// The cache bound of the whole procedure, where the short test found something wrong.
 const CACHE_BOUND: Bytes = Bytes::mib(64);
 
@@ -62,13 +66,9 @@ pub fn probe(
     observer: &mut dyn Observer,
 ) -> Result<Option<CapacityVerdict>, DeviceError> {
     let capacity = device.capabilities().capacity;
-    let length = limits.bytes_written.min(RUN_MAX).min(capacity / RUN_PART).round_down(ALIGNMENT);
-    if length < RUN_MIN {
-        return Ok(None);
-    }
+    let Some(length) = run_length(capacity, limits) else { return Ok(None) };
     let range = run_below(capacity, length);
-    let requests = 4 * PAIRS_MAX + OLDEST + SAMPLES + capacity / length;
-    let estimate = Estimate { requests, bytes_written: length };
+    let estimate = probe_estimate(capacity, length);
     let mut io = Stamped::begin(device, seed, estimate, observer);
     let tested = short_test(&mut io, range, limits.device_time);
     io.end();
@@ -82,6 +82,26 @@ pub fn probe(
     let settings = Settings { cache_bound: CACHE_BOUND, seed: seed.wrapping_add(1) };
     let verdict = verify(device, settings, observer)?;
     Ok(Some(CapacityVerdict { cost: sum(before, verdict.cost), ..verdict }))
+}
+
+/// The stage of [`probe`] in a run; `None` if the device or the limits are too small.
+#[must_use]
+pub fn probe_stage(device: &dyn Device, limits: Limits) -> Option<Stage> {
+    let capacity = device.capabilities().capacity;
+    let length = run_length(capacity, limits)?;
+    Some(Stage { name: NAME, estimate: probe_estimate(capacity, length) })
+}
+
+/// The length of the run; `None` if the device or the limits are too small.
+fn run_length(capacity: Bytes, limits: Limits) -> Option<Bytes> {
+    let length = limits.bytes_written.min(RUN_MAX).min(capacity / RUN_PART).round_down(ALIGNMENT);
+    (length >= RUN_MIN).then_some(length)
+}
+
+fn probe_estimate(capacity: Bytes, length: Bytes) -> Estimate {
+    let requests = 4 * PAIRS_MAX + OLDEST + SAMPLES + capacity / length;
+    let expected = Expected::time_or_writing(USUAL_TIME, length * 2);
+    Estimate { requests, bytes_written: length, expected }
 }
 
 /// What the short test saw.

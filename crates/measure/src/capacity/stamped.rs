@@ -13,6 +13,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::contract::{Estimate, Event, Observer};
 
+/// The name that the observer hears.
+pub const NAME: &str = "verify";
 /// The size of sequential writes. Larger ones gain nothing on sticks; the kernel splits them anyway.
 const REQUEST: Bytes = Bytes::mib(1);
 /// Failed writes in a row that end a sequential run. Beyond the real size of some fakes every write fails,
@@ -117,7 +119,7 @@ impl<'a> Stamped<'a> {
         estimate: Estimate,
         observer: &'a mut dyn Observer,
     ) -> Self {
-        observer.event(Event::Begin { name: "verify", estimate });
+        observer.event(Event::Begin { name: NAME, estimate });
         let capabilities = device.capabilities();
         let unit = capabilities.logical_block.max(SECTOR);
         Self {
@@ -291,6 +293,8 @@ impl<'a> Stamped<'a> {
         self.observer.event(Event::Progress {
             requests: self.cost.requests,
             writes: self.writes,
+            bytes_written: self.cost.bytes_written,
+            bytes_read: self.cost.bytes_read,
             device_time,
         });
     }

@@ -22,7 +22,7 @@ use flashscope_infer::statistics::median;
 use flashscope_record::finding::FindingId;
 use flashscope_record::observation::{AlignData, AlignSample, Contents, Data, Observations};
 
-use crate::contract::{Estimate, Experiment, Extent, Observer};
+use crate::contract::{Estimate, Expected, Experiment, Extent, Observer};
 use crate::experiment::registration::{Access, Registration, RequestOption};
 use crate::session::{Refused, Session, Stop, not_started, range};
 
@@ -62,6 +62,9 @@ const DIRECTION_SAMPLES: usize = 64;
 
 /// Random offsets that are read at the end to see whether they hold data.
 const CONTENT_READS: usize = 32;
+
+/// The usual time. Median of the virtual sticks.
+const USUAL_TIME: Duration = Duration::from_millis(700);
 
 /// The entry in the table of all experiments.
 pub(super) const REGISTRATION: Registration = Registration {
@@ -109,7 +112,8 @@ impl Experiment for Align {
             * ROUNDS_MAX
             * READS_MAX
             + CONTENT_READS;
-        Estimate { requests: count as u64, bytes_written: Bytes::ZERO }
+        let expected = Expected::time(USUAL_TIME);
+        Estimate { requests: count as u64, bytes_written: Bytes::ZERO, expected }
     }
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {

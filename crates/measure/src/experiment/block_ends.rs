@@ -16,7 +16,7 @@ use flashscope_infer::geometry::block_end_posterior::{
 use flashscope_record::finding::FindingId;
 use flashscope_record::observation::{BlockEndsData, Crossing, Data, Observations, Opening};
 
-use crate::contract::{Estimate, Experiment, Observer};
+use crate::contract::{Estimate, Expected, Experiment, Observer};
 use crate::experiment::align::own_multiple;
 use crate::experiment::free_offsets::FreeOffsets;
 use crate::experiment::registration::{Access, Registration};
@@ -64,6 +64,10 @@ const LIKELY: f64 = 0.02;
 /// A common multiple of several sizes tests all of them at once.
 const FACTORS: [u64; 8] = [1, 3, 5, 7, 15, 21, 35, 105];
 
+/// The expected time: 60 MiB of writes, at most this long. Median of the virtual sticks.
+const USUAL_COST: Bytes = Bytes::mib(60);
+const USUAL_TIME: Duration = Duration::from_secs(8);
+
 /// The entry in the table of all experiments.
 pub(super) const REGISTRATION: Registration = Registration {
     name: "block-ends",
@@ -107,7 +111,8 @@ impl Experiment for BlockEnds {
         let filled = self.request * FILLING * (openings + crossings * 2);
         let bytes_written = (self.request * (openings * 5 + crossings * 8) + filled)
             .min((BYTES_MAX + CROSSINGS_BYTES_MAX) * 2);
-        Estimate { requests: writes * 2, bytes_written }
+        let expected = Expected::time_or_writing(USUAL_TIME, USUAL_COST);
+        Estimate { requests: writes * 2, bytes_written, expected }
     }
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {

@@ -10,7 +10,7 @@ use flashscope_device::{Bytes, Device, Op};
 
 use flashscope_record::observation::{Data, DiscardData, DiscardedArea, DiscardedContent, Observations};
 
-use crate::contract::{Estimate, Experiment, Observer};
+use crate::contract::{Estimate, Expected, Experiment, Observer};
 use crate::experiment::erase_blocks::EraseBlocks;
 use crate::experiment::registration::{Access, Registration};
 use crate::session::{FILL_REQUEST, Session, Stop, fill, not_started, range};
@@ -54,7 +54,8 @@ impl Experiment for Discard {
         let bytes_written = AREA * (AREAS_MAX * WRITES);
         // A flush follows each write.
         let requests = bytes_written / FILL_REQUEST * 2 + AREAS_MAX * (1 + READS);
-        Estimate { requests, bytes_written }
+        let expected = Expected::transfer(bytes_written, Bytes::ZERO);
+        Estimate { requests, bytes_written, expected }
     }
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {

@@ -17,7 +17,7 @@ use flashscope_infer::slow_classifier::SlowClassifier;
 use flashscope_record::finding::FindingId;
 use flashscope_record::observation::{Data, FatAreaData, Merges, Observations, OpenedBlock, Order, Times};
 
-use crate::contract::{Estimate, Experiment, Observer};
+use crate::contract::{Estimate, Expected, Experiment, Observer};
 use crate::experiment::block_pool::BlockPool;
 use crate::experiment::erase_blocks;
 use crate::experiment::erase_blocks::EraseBlocks;
@@ -46,6 +46,10 @@ const SPARE: u32 = 16;
 const SPARE_FACTOR_RANDOM: u32 = 2;
 /// The most rounds until each opening evicts another block.
 const ROUNDS_MAX: u32 = 3;
+
+/// The expected time: 30 MiB of writes, at most this long. Median of the virtual sticks.
+const USUAL_COST: Bytes = Bytes::mib(30);
+const USUAL_TIME: Duration = Duration::from_secs(5);
 
 /// The entry in the table of all experiments.
 pub(super) const REGISTRATION: Registration = Registration {
@@ -111,7 +115,8 @@ impl Experiment for FatArea {
         let opened = u64::from(self.ordinary_blocks() * (ROUNDS_MAX + 1) + first_units * 2);
         let requests = 2 * (u64::from(BASELINE) + 1) + opened;
         // A flush follows each write.
-        Estimate { requests: requests * 2, bytes_written: self.request * requests }
+        let expected = Expected::time_or_writing(USUAL_TIME, USUAL_COST);
+        Estimate { requests: requests * 2, bytes_written: self.request * requests, expected }
     }
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {

@@ -9,7 +9,7 @@ use flashscope_device::{ByteRange, Bytes, Device};
 use flashscope_record::finding::{Quantity, WouldDecide};
 use flashscope_record::observation::{Data, Observations, Piece, Refusal, Room, SustainedData};
 
-use crate::contract::{Estimate, Experiment, Observer};
+use crate::contract::{Estimate, Expected, Experiment, Observer};
 use crate::session::{
     READ_BACK_PLACES, READ_BACK_SIZE, READ_BACK_TIME_MAX, Refused, Session, Stop, is_other_data, not_started,
     range, read_back_of, to_write,
@@ -52,7 +52,9 @@ impl Experiment for Samples {
     }
 
     fn estimate(&self, _device: &dyn Device) -> Estimate {
-        Estimate { requests: 2 * u64::from(self.count), bytes_written: self.size * u64::from(self.count) }
+        let bytes_written = self.size * u64::from(self.count);
+        let expected = Expected::transfer(bytes_written, Bytes::ZERO);
+        Estimate { requests: 2 * u64::from(self.count), bytes_written, expected }
     }
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {

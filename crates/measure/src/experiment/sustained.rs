@@ -18,7 +18,7 @@ use flashscope_record::observation::{
     Data, LONG_WRITES_MAX, LongWrite, Observations, Piece, Refusal, Resumed, Room, SustainedData,
 };
 
-use crate::contract::{Estimate, Experiment, Extent, Observer};
+use crate::contract::{Estimate, Expected, Experiment, Extent, Observer};
 use crate::experiment::registration::{Access, Registration};
 use crate::session::{
     READ_BACK_PLACES, READ_BACK_SIZE, READ_BACK_TIME_MAX, Refused, Session, Stop, is_other_data, not_started,
@@ -47,12 +47,16 @@ const STALLS_ENOUGH: usize = 4;
 const PAUSES: [Duration; 3] = [Duration::from_secs(10), Duration::from_secs(60), Duration::from_secs(300)];
 /// Pieces that a cache is divided into after a pause.
 const RESUMED_PIECES: u64 = 64;
+/// The most pieces after a pause: a full cache, twice.
+const RESUMED_PIECES_MAX: usize = 2 * RESUMED_PIECES as usize;
 /// The stream pauses again after this many slow ones.
 const RESUMED_SLOW: usize = 12;
 /// The most bytes of a brief stream. Guess: most everyday copies are shorter.
 const BRIEF_BYTES_MAX: Bytes = Bytes::gib(1);
 /// The most time of a brief stream on the device's clock. Guess: half the minute that a whole check may take.
 const BRIEF_TIME_MAX: Duration = Duration::from_secs(25);
+/// A stream that may end is expected to write this part of what was written. Guess.
+const AFTER_SLOWDOWN_PART: u64 = 4;
 /// Pieces between two checks whether the stream may end.
 const PIECES_PER_CHECK: usize = 8;
 
@@ -149,7 +153,12 @@ impl Experiment for Sustained {
         let capacity = self.capacity(device);
         let after_pauses = if self.extent.is_thorough() { capacity } else { Bytes::ZERO };
         let most = (self.bytes_max(capacity) + after_pauses).round_up(REQUEST);
-        Estimate { requests: most / REQUEST, bytes_written: most }
+        let (written, time_max) = match self.extent {
+            Extent::Brief => (most, Some(BRIEF_TIME_MAX)),
+            Extent::Usual | Extent::Thorough => (Self::bytes_min_without_slowdown(capacity).min(most), None),
+        };
+        let expected = Expected::Transfer { written, read: Bytes::ZERO, time_max, pauses: Duration::ZERO };
+        Estimate { requests: most / REQUEST, bytes_written: most, expected }
     }
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {
@@ -202,8 +211,29 @@ impl<'a, 'b> Stream<'a, 'b> {
             if is_check_due && self.is_enough(capacity, extent.is_thorough()) {
                 break;
             }
+            if is_check_due && extent != Extent::Brief {
+                self.expect_end(capacity, extent.is_thorough());
+            }
         }
         Ok(())
+    }
+
+    /// A stream that slowed down, or has written the least, is expected to end soon. If it is `thorough`, it
+    /// pauses after a slow-down. A small device is overwritten before.
+    fn expect_end(&mut self, capacity: Bytes, is_thorough: bool) {
+        let has_slowed_down = Fill::of(self.data).fast().is_some();
+        let least = Sustained::bytes_min_without_slowdown(capacity).saturating_sub(self.written);
+        let soon = self.written / AFTER_SLOWDOWN_PART;
+        let ends_soon = least.is_zero() || (has_slowed_down && capacity >= LENGTH_ENOUGH);
+        let written = if ends_soon { soon } else { least };
+        let pauses = if has_slowed_down && is_thorough { Sustained::pauses() } else { Duration::ZERO };
+        self.expect_pieces(written / REQUEST, pauses);
+    }
+
+    /// These writes are expected, and these pauses after them.
+    fn expect_pieces(&mut self, requests: u64, pauses: Duration) {
+        let written = (REQUEST * requests).min(self.bytes_max.saturating_sub(self.written));
+        self.session.expect(Expected::Transfer { written, read: Bytes::ZERO, time_max: None, pauses });
     }
 
     /// The next piece of the stream, kept also if it ends early.
@@ -271,26 +301,36 @@ impl<'a, 'b> Stream<'a, 'b> {
     fn resume(&mut self) -> Result<(), Stop> {
         let fill = Fill::of(self.data);
         let (Some(fast), Some(middle)) = (fill.fast(), fill.middle()) else { return Ok(()) };
-        for pause in PAUSES {
+        for (index, pause) in PAUSES.into_iter().enumerate() {
+            self.session.expect(Expected::time(PAUSES.iter().skip(index).sum()));
             // The estimate is not exceeded.
             if self.written >= self.bytes_max {
                 return Ok(());
             }
             self.session.pause(pause)?;
-            self.resume_once(pause, fast, middle)?;
+            let pauses_left = PAUSES.iter().skip(index + 1).sum();
+            self.resume_once(pause, pauses_left, fast, middle)?;
         }
         Ok(())
     }
 
-    fn resume_once(&mut self, pause: Duration, fast: Bytes, middle: f64) -> Result<(), Stop> {
-        let requests = (fast / RESUMED_PIECES / REQUEST).max(1);
+    fn resume_once(
+        &mut self,
+        pause: Duration,
+        pauses_left: Duration,
+        fast: Bytes,
+        middle: f64,
+    ) -> Result<(), Stop> {
+        let requests = resumed_requests(fast);
         let mut resumed = Resumed { pause, pieces: Vec::new() };
         let mut result = Ok(());
         let mut slow = 0;
         while slow < RESUMED_SLOW
             && self.written < self.bytes_max
-            && resumed.pieces.len() < 2 * usize::try_from(RESUMED_PIECES).unwrap_or(0)
+            && resumed.pieces.len() < RESUMED_PIECES_MAX
         {
+            let pieces = (RESUMED_SLOW - slow).min(RESUMED_PIECES_MAX - resumed.pieces.len());
+            self.expect_pieces(requests * pieces as u64, pauses_left);
             let (piece, ended) = self.piece(requests.min((self.bytes_max - self.written) / REQUEST).max(1));
             let bytes = (REQUEST * u64::from(piece.requests)).as_f64();
             slow += usize::from(piece.time.as_secs_f64() > middle * bytes);
@@ -360,6 +400,11 @@ fn is_enough(fill: &Fill, written: Bytes, capacity: Bytes) -> bool {
     let least =
         if fill.has_slowed_down() && capacity >= LENGTH_ENOUGH { Bytes::ZERO } else { bytes_min(capacity) };
     written >= least && fill.is_settled()
+}
+
+/// The requests of a piece after a pause, where `fast` bytes are written before a slow-down.
+fn resumed_requests(fast: Bytes) -> u64 {
+    (fast / RESUMED_PIECES / REQUEST).max(1)
 }
 
 /// The bytes after which a cache is known to be absent. A small device is overwritten before.

@@ -16,7 +16,7 @@ use flashscope_infer::streams::write_buffer::{MEMORY_MAX, stretches};
 use flashscope_record::finding::FindingId;
 use flashscope_record::observation::{Burst, Data, Observations, WriteBufferData};
 
-use crate::contract::{Estimate, Experiment, Observer};
+use crate::contract::{Estimate, Expected, Experiment, Observer};
 use crate::experiment::registration::{Access, Registration};
 use crate::session::{Refused, Session, Stop, not_started, range, to_write};
 
@@ -26,6 +26,8 @@ const REQUEST: Bytes = Bytes::kib(4);
 const START: Bytes = Bytes::mib(16);
 /// A burst without a slow-down ends here: four times the largest buffer that is recognised.
 const BURST_MAX: Bytes = Bytes::mib(4 * (MEMORY_MAX.get() >> 20));
+/// The usual time of a burst. Guess: most virtual sticks show no slow-down.
+const BURST_TIME: Duration = Duration::from_secs(5);
 /// The fewest writes after a slow-down.
 const SLOW_MIN: usize = 32;
 /// They are at least a fourth of those before it.
@@ -77,7 +79,8 @@ impl Experiment for WriteBuffer {
 
     fn estimate(&self, _device: &dyn Device) -> Estimate {
         let bytes_written = BURST_MAX * PAUSES.len() as u64;
-        Estimate { requests: bytes_written / REQUEST, bytes_written }
+        let expected = Expected::time(PAUSE_SHORT + BURST_TIME);
+        Estimate { requests: bytes_written / REQUEST, bytes_written, expected }
     }
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {
@@ -107,7 +110,11 @@ struct Bursts<'a, 'b> {
 impl Bursts<'_, '_> {
     /// The first burst finds a slow-down or not. The others find its cause.
     fn run(&mut self) -> Result<(), Stop> {
-        for pause in PAUSES {
+        for (index, pause) in PAUSES.into_iter().enumerate() {
+            if index > 0 {
+                let left = PAUSES.iter().skip(index);
+                self.session.expect(Expected::time(left.map(|pause| *pause + BURST_TIME).sum()));
+            }
             self.burst(pause)?;
             let first = self.data.bursts.first();
             if first.is_none_or(|burst| Slowdown::of(&stretches(REQUEST, &burst.each)).is_none()) {

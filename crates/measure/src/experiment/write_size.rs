@@ -17,7 +17,7 @@ use flashscope_infer::size_sweep::write_unit::deciding;
 use flashscope_record::finding::FindingId;
 use flashscope_record::observation::{Data, Observations, Order, Times, WriteSizeCell, WriteSizeData};
 
-use crate::contract::{Estimate, Experiment, Observer};
+use crate::contract::{Estimate, Expected, Experiment, Observer};
 use crate::experiment::erase_blocks::EraseBlocks;
 use crate::experiment::gapless_writer::GaplessWriter;
 use crate::experiment::page_edges;
@@ -47,6 +47,9 @@ const CONTROL_WRITES: u64 = 8;
 const RESERVED: Bytes = Bytes::kib(64 * 9);
 /// The most attempts at a size while a write fails.
 const TRIES: u32 = 3;
+
+/// The most time that is expected. Guess: nine of ten virtual sticks take less.
+const USUAL_TIME: Duration = Duration::from_secs(10);
 
 /// The entry in the table of all experiments.
 pub(super) const REGISTRATION: Registration = Registration {
@@ -110,7 +113,9 @@ impl Experiment for WriteSize {
             + rounds
             + CONTROL_WRITES
             + 1;
-        Estimate { requests, bytes_written: STREAM.min(device.capabilities().capacity) }
+        let bytes_written = STREAM.min(device.capabilities().capacity);
+        let expected = Expected::time_or_writing(USUAL_TIME, bytes_written);
+        Estimate { requests, bytes_written, expected }
     }
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {

@@ -18,3 +18,4 @@ mod speed;
 mod support;
 mod survey;
 mod throughput_profile;
+mod time_left;

@@ -79,7 +79,7 @@ impl Observer for Before {
             Event::Begin { name, .. } => self.has_started |= name == self.name,
             Event::Progress { requests, .. } => self.requests = requests,
             Event::End if !self.has_started => self.ended += std::mem::take(&mut self.requests),
-            Event::End | Event::SecondLook | Event::Remark { .. } => {}
+            Event::End | Event::Expect { .. } | Event::SecondLook | Event::Remark { .. } => {}
         }
     }
 }

@@ -164,6 +164,7 @@ impl Profile {
     pub fn text(name: &str) -> Result<&'static str, ProfileError> {
         builtin::text(name).ok_or_else(|| ProfileError::Unknown {
             name: name.to_owned(),
+            similar: Self::similar_builtin(name),
             known: Self::builtin_names().collect::<Vec<_>>().join(", "),
         })
     }
@@ -172,7 +173,21 @@ impl Profile {
     pub fn builtin_names() -> impl Iterator<Item = &'static str> {
         builtin::NAMES.iter().copied()
     }
+
+    /// The built-in profile whose name is most similar to this one, for a typing mistake.
+    #[must_use]
+    pub fn similar_builtin(name: &str) -> Option<&'static str> {
+        Self::builtin_names()
+            .map(|known| (strsim::jaro_winkler(name, known), known))
+            .filter(|(similarity, _)| *similarity >= SIMILARITY_MIN)
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(_, known)| known)
+    }
 }
+
+/// Names with less similarity (Jaro and Winkler) are no typing mistakes. Guess: two wrong letters in ten are
+/// above it, another word is below.
+const SIMILARITY_MIN: f64 = 0.85;
 
 /// A message that may quote a file, with its control characters replaced.
 fn printable(message: &str) -> String {

@@ -4,10 +4,15 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileError {
     /// No built-in profile has this name.
-    #[error("there is no profile '{}'; the built-in ones are {known}; a path to a .toml file works too", name.escape_debug())]
+    #[error(
+        "there is no profile '{}'{}; the built-in ones are {known}; a path to a .toml file works too",
+        name.escape_debug(), meant(*similar)
+    )]
     Unknown {
         /// The name that was given.
         name: String,
+        /// The built-in profile with the most similar name, if one is similar.
+        similar: Option<&'static str>,
         /// The names of the built-in profiles, joined with commas.
         known: String,
     },
@@ -27,4 +32,8 @@ pub enum ProfileError {
         /// What is allowed.
         allowed: String,
     },
+}
+
+fn meant(similar: Option<&str>) -> String {
+    similar.map_or_else(String::new, |name| format!("; did you mean {name}?"))
 }

@@ -145,7 +145,7 @@ impl Observer for Counter {
             Event::Progress { requests, writes, .. } => {
                 self.requests.insert(self.experiment.clone(), Requests { all: requests, writes });
             }
-            Event::Remark { .. } | Event::SecondLook | Event::End => {}
+            Event::Expect { .. } | Event::Remark { .. } | Event::SecondLook | Event::End => {}
         }
     }
 }

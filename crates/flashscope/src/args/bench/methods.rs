@@ -6,27 +6,36 @@ use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use flashscope_device::Bytes;
 
-use crate::args::shared::{Erase, Output};
+use crate::args::shared::{Erase, Output, heading};
 use crate::args::value;
 use crate::duration;
+
+pub(in crate::args) const EXAMPLES: &str = "\
+Examples:
+  flashscope bench methods /media/me/STICK
+  flashscope bench methods /media/me/STICK --size 256MiB --rounds 5
+  sudo flashscope bench methods /dev/sdX --scratch      all data is put back";
 
 /// `flashscope bench methods`
 #[derive(Debug, Args)]
 pub struct BenchMethods {
-    /// A directory on the mounted stick, a disk, a partition, or an image file.
+    /// A directory on a stick, a disk, partition, or image file.
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub target: String,
-    /// How much each method writes in a round, from 1 MiB to 64 GiB. Default: 64 MiB, less if the time
-    /// budget is too short for three rounds.
-    #[arg(long, value_name = "SIZE", value_parser = value::whole_mebibytes)]
+    /// How much each method writes in a round.
+    ///
+    /// From 1 MiB to 64 GiB. Default: 64 MiB, less if the time budget is too short for three rounds.
+    #[arg(help_heading = heading::MEASURED, long, value_name = "SIZE", value_parser = value::whole_mebibytes)]
     pub size: Option<Bytes>,
-    /// The largest number of rounds, from 1 to 100. Default: 3 to 9, at most 2 GiB in all; ends after 5 if
-    /// they agree.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    /// The largest number of rounds.
+    ///
+    /// From 1 to 100. Default: 3 to 9, at most 2 GiB in all; ends after 5 if they agree.
+    #[arg(help_heading = heading::MEASURED, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub rounds: Option<u32>,
-    /// Start no round that would end later than TIME: seconds, or a time such as 90s, 5m or 1h30m. The
-    /// first round always runs.
-    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = duration::budget)]
+    /// Start no round that would end later.
+    ///
+    /// Seconds, or a time such as 90s, 5m or 1h30m. The first round always runs.
+    #[arg(help_heading = heading::LIMITS, long, value_name = "TIME", default_value = "5m", value_parser = duration::budget)]
     pub time_budget: Duration,
     /// Permission to write.
     #[command(flatten)]

@@ -8,8 +8,13 @@ use clap::{Args, Subcommand};
 
 pub use compare::ReportCompare;
 
-use super::shared::Output;
-use super::value;
+use super::shared::{Output, heading};
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  flashscope check sim:patriot-xt-16g -o run.json     stores a run
+  flashscope report run.json                          prints it again
+  flashscope report run.json -o page.html             also writes the page";
 
 /// `flashscope report`
 #[derive(Debug, Args)]
@@ -20,11 +25,8 @@ pub struct Report {
     /// A run file, as written by -o RUN.flashscope.json.
     #[arg(required = true)]
     pub run: Option<PathBuf>,
-    /// Write the page to FILE (.html) and print nothing.
-    #[arg(long, value_name = "FILE", value_parser = value::html_file)]
-    pub html: Option<PathBuf>,
-    /// Print everything about a check, not only its first screen.
-    #[arg(long)]
+    /// Print all findings, evidence and charts.
+    #[arg(help_heading = heading::OUTPUT, long)]
     pub details: bool,
     /// Where results are written.
     #[command(flatten)]
@@ -37,5 +39,6 @@ pub enum ReportCommand {
     /// Compare the write speed of several runs over one long stream.
     ///
     /// Each run is one of `bench sustained` or `check --sustained`, stored with -o RUN.flashscope.json.
+    #[command(after_long_help = compare::EXAMPLES)]
     Compare(ReportCompare),
 }

@@ -154,7 +154,7 @@ fn plan_apply_and_undo(user: &User, disk: &Disk, between: impl Fn(&str)) {
     let planned = user.flashscope(&[&["plan", &disk.path][..], &wish].concat());
     assert_eq!(planned.status.code(), Some(0), "{}", stderr(&planned));
     between("plan");
-    let applied = user.flashscope(&["apply", &plan, &disk.consent, "--undo-file", &undo]);
+    let applied = user.flashscope(&["apply", &plan, &disk.consent, "-o", &undo]);
     assert_eq!(applied.status.code(), Some(0), "{}", stderr(&applied));
     between("apply");
     assert!(stdout(&applied).contains("Undo: flashscope undo "), "{}", stdout(&applied));

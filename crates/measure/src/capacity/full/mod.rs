@@ -15,7 +15,7 @@ use flashscope_device::{BlockState, ByteRange, Bytes, Device, DeviceError, Devic
 use flashscope_record::capacity::CapacityCost;
 use flashscope_record::full_capacity::{FullPhase, FullProgress, FullVerdict, RegionTally, Trouble};
 
-use crate::contract::{Estimate, Event, Observer};
+use crate::contract::{Estimate, Event, Expected, Observer};
 
 use pass::Io;
 
@@ -61,7 +61,8 @@ pub fn begin(device: &dyn Device, seed: u64) -> FullProgress {
 pub fn estimate_full(device: &dyn Device) -> Estimate {
     let capabilities = device.capabilities();
     let requests = capabilities.capacity.get().div_ceil(pass::request(&capabilities).get());
-    Estimate { requests: requests * 2, bytes_written: capabilities.capacity }
+    let expected = Expected::transfer(capabilities.capacity, capabilities.capacity);
+    Estimate { requests: requests * 2, bytes_written: capabilities.capacity, expected }
 }
 
 /// Whether the device still holds the stamps of this test at its start. Whoever used it since then has

@@ -232,6 +232,8 @@ impl<'a> Io<'a> {
         self.observer.event(Event::Progress {
             requests,
             writes: self.writes,
+            bytes_written: self.cost.bytes_written,
+            bytes_read: self.cost.bytes_read,
             device_time: self.cost().device_time,
         });
     }

@@ -22,17 +22,23 @@ mod smaller_requests;
 
 pub use self::parameters::{OpenUnits, UNITS_MAX};
 
-use flashscope_device::Device;
+use std::time::Duration;
+
 use flashscope_device::layer::Budget;
+use flashscope_device::{Bytes, Device};
 
 use flashscope_record::finding::FindingId;
 use flashscope_record::observation::{Data, Observations, OpenUnitsData};
 
 use self::search::Search;
-use crate::contract::{Estimate, Experiment, Observer};
+use crate::contract::{Estimate, Expected, Experiment, Observer};
 use crate::experiment::erase_blocks::EraseBlocks;
 use crate::experiment::registration::{Access, Registration, RequestOption};
 use crate::session::{FILL_REQUEST, Session, not_started};
+
+/// The expected time: 90 MiB of writes, at most this long. Median of the virtual sticks; one in six takes far longer.
+const USUAL_COST: Bytes = Bytes::mib(90);
+const USUAL_TIME: Duration = Duration::from_secs(20);
 
 /// The entry in the table of all experiments.
 pub(super) const REGISTRATION: Registration = Registration {
@@ -77,7 +83,8 @@ impl Experiment for OpenUnits {
             + opening_cost::BYTES_MAX
             + garbage_collection::BYTES_MAX;
         // A flush follows each write.
-        Estimate { requests: (requests + filled_blocks) * 2, bytes_written }
+        let expected = Expected::time_or_writing(USUAL_TIME, USUAL_COST);
+        Estimate { requests: (requests + filled_blocks) * 2, bytes_written, expected }
     }
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {

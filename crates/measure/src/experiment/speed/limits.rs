@@ -6,6 +6,7 @@ use flashscope_device::Bytes;
 
 use flashscope_record::observation::{Direction, Order, SpeedCase};
 
+use crate::contract::Extent;
 use crate::experiment::speed::thorough;
 
 /// From this size on sequential writes are large: they meet stalls and garbage collection only over much
@@ -42,6 +43,22 @@ pub(super) const WRITE_TIME_MAX: Duration = Duration::from_secs(240);
 pub(super) const BRIEF_TIME: Duration = Duration::from_secs(3);
 /// The most time of a brief row with too few requests for an interval. Guess.
 pub(super) const BRIEF_TIME_MAX: Duration = Duration::from_secs(12);
+
+/// The usual time of a brief row of writes. Guess: most virtual sticks take 3 to 13 s.
+const BRIEF_WRITE_TIME: Duration = Duration::from_secs(6);
+/// The usual time of a row of writes that waits for caches and stalls. Guess.
+const LARGE_TIME_USUAL: Duration = Duration::from_secs(60);
+
+/// The time that a row is expected to take.
+pub(super) fn time_usual(case: SpeedCase, extent: Extent) -> Duration {
+    match (extent, case.direction) {
+        (Extent::Brief, Direction::Read) => BRIEF_TIME,
+        (Extent::Brief, Direction::Write) => BRIEF_WRITE_TIME,
+        (Extent::Thorough, Direction::Write) => WRITE_TIME_MAX,
+        _ if is_large(case) => LARGE_TIME_USUAL,
+        _ => TIME,
+    }
+}
 
 fn is_sequential_write(case: SpeedCase) -> bool {
     (case.direction, case.order) == (Direction::Write, Order::Linear)

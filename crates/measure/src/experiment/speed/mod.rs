@@ -19,7 +19,7 @@ use flashscope_record::observation::{Data, Direction, LinkLimit, Observations, O
 
 use self::limits::{BRIEF_TIME_MAX, is_first, requests_max, time_max};
 use self::rows::{Region, Rows};
-use crate::contract::{Estimate, Experiment, Extent, Observer};
+use crate::contract::{Estimate, Expected, Experiment, Extent, Observer};
 use crate::session::{Refused, Session, not_started, to_write};
 
 /// The experiment *speed*.
@@ -120,7 +120,9 @@ impl Experiment for Speed {
     fn estimate(&self, device: &dyn Device) -> Estimate {
         let capacity = device.capabilities().capacity;
         let requests = self.requests(capacity).map(|(_, requests)| requests).sum();
-        Estimate { requests, bytes_written: self.bytes_written_max(capacity) }
+        let expected =
+            Expected::time(self.cases.iter().map(|case| limits::time_usual(*case, self.extent)).sum());
+        Estimate { requests, bytes_written: self.bytes_written_max(capacity), expected }
     }
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {
@@ -143,7 +145,10 @@ impl Experiment for Speed {
         let reads = self.direction() == Some(Direction::Read);
         let mut result =
             regions.first().filter(|_| reads).map_or(Ok(()), |region| rows.read_contents(*region));
-        for (case, region) in fitting.cases.iter().zip(regions) {
+        for (index, (case, region)) in fitting.cases.iter().zip(regions).enumerate() {
+            let left = fitting.cases.iter().skip(index);
+            let usual = left.map(|case| limits::time_usual(*case, self.extent)).sum();
+            rows.session.expect(Expected::time(usual));
             // A device with a smaller queue would receive another kind of request.
             if case.queue_depth <= queue_depth_max && result.is_ok() {
                 result = rows.row(*case, region);
