@@ -6,6 +6,7 @@ pub mod fidelity;
 pub mod layout;
 mod median;
 pub mod oracle;
+pub mod scratch;
 pub mod true_speed;
 pub mod verdict;
 pub mod zoo;
@@ -25,6 +26,8 @@ pub enum Task {
     Layout(layout::Arguments),
     /// Compare the data of every translation layer with a simple model, with power cuts
     Oracle(oracle::Arguments),
+    /// Compare `check --scratch` with `check --erase` on random sticks full of data
+    Scratch(scratch::Arguments),
     /// Compare the speeds of `bench write` with those of a long run
     TrueSpeed(true_speed::Arguments),
     /// Look for contradictions in the first screens of virtual sticks, and compare gains with the truth
@@ -40,6 +43,7 @@ pub fn run(task: &Task) -> anyhow::Result<()> {
         Task::Fidelity(arguments) => fidelity::run(arguments),
         Task::Layout(arguments) => layout::run(arguments),
         Task::Oracle(arguments) => oracle::run(arguments),
+        Task::Scratch(arguments) => scratch::run(arguments),
         Task::TrueSpeed(arguments) => true_speed::run(arguments),
         Task::Verdict(arguments) => verdict::run(arguments),
     }

@@ -3,6 +3,7 @@
 
 mod bench;
 mod f3;
+mod f3probe;
 mod fio;
 mod flashbench;
 mod peer;
@@ -33,6 +34,8 @@ enum Peer {
     Fio(fio::Arguments),
     /// Writing and checking files of test data, compared with f3write and f3read
     F3(f3::Arguments),
+    /// Verdict and cost of `verify`, compared with f3probe on virtual sticks, half of them fakes (root)
+    F3probe(f3probe::Arguments),
     /// Cost to find erase block and open units, compared with flashbench (root)
     Flashbench(flashbench::Arguments),
 }
@@ -42,16 +45,23 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let rows = match &arguments.peer {
         Peer::Fio(arguments) => fio::run(arguments, &progress)?,
         Peer::F3(arguments) => f3::run(arguments)?,
-        Peer::Flashbench(peer) => return print_costs(&flashbench::run(peer)?, arguments.json),
+        Peer::F3probe(peer) => {
+            let comparison = f3probe::run(peer, &progress)?;
+            return print_document(&comparison, f3probe::Comparison::table, arguments.json);
+        }
+        Peer::Flashbench(peer) => {
+            let comparison = flashbench::run(peer)?;
+            return print_document(&comparison, flashbench::Comparison::table, arguments.json);
+        }
     };
     let text = if arguments.json { json(&rows)? } else { table(&rows) };
     Ok(print(&text)?)
 }
 
-/// Prints the comparison with flashbench, which has costs instead of rates.
-fn print_costs(comparison: &flashbench::Comparison, is_json: bool) -> Result<()> {
+/// Prints a comparison that has more than rates.
+fn print_document<C: Serialize>(comparison: &C, table: fn(&C) -> String, is_json: bool) -> Result<()> {
     let json = || serde_json::to_string_pretty(comparison);
-    Ok(print(&if is_json { json()? + "\n" } else { comparison.table() })?)
+    Ok(print(&if is_json { json()? + "\n" } else { table(comparison) })?)
 }
 
 fn json(rows: &[Row]) -> Result<String> {
