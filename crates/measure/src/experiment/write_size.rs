@@ -10,7 +10,7 @@ use flashscope_record::observation::Refusal;
 use std::time::Duration;
 
 use flashscope_device::layer::Budget;
-use flashscope_device::{Bytes, Device};
+use flashscope_device::{Bytes, Capabilities, Device};
 
 use flashscope_infer::size_sweep::sweep::{stalled_sizes, sweep_points};
 use flashscope_infer::size_sweep::write_unit::deciding;
@@ -30,6 +30,8 @@ const WRITES: u64 = 2;
 const SINGLE: Bytes = Bytes::kib(256);
 /// The largest size: hosts split requests at 1 MiB at the latest, so that larger ones are no faster.
 const LARGEST: Bytes = Bytes::mib(1);
+/// The most sizes that a page adds: 2 KiB, the smallest, to the largest size in doublings.
+const PAGE_SIZES_MAX: u64 = 10;
 /// The most bytes written. Guess.
 const STREAM: Bytes = Bytes::mib(16);
 /// The most further rounds, of the sizes between which the write unit lies.
@@ -79,14 +81,22 @@ pub struct WriteSize {
 }
 
 impl WriteSize {
-    /// The sizes: 2^n and 3 x 2^n, since TLC flash has pages of either kind.
-    fn sizes(device: &dyn Device) -> Vec<Bytes> {
-        let capabilities = device.capabilities();
+    /// The sizes, ascending: 2^n and 3 x 2^n, since TLC flash has pages of either kind, and the found page
+    /// times 2^n, for requests of whole pages are the smallest that are fast.
+    fn sizes(capabilities: &Capabilities, page: Option<Bytes>) -> Vec<Bytes> {
         let largest = LARGEST.min(capabilities.max_request).min(capabilities.capacity / 64);
         let block = capabilities.logical_block;
-        let doublings = std::iter::successors(Some(block), |size| Some(*size * 2));
-        let all = doublings.flat_map(|size| [size, size * 3 / 2]).filter(|size| size.is_multiple_of(block));
-        all.take_while(|size| *size <= largest).collect()
+        let doubled = |first: Bytes| {
+            std::iter::successors(Some(first), |size| Some(*size * 2)).take_while(|size| *size <= largest)
+        };
+        let mut sizes: Vec<Bytes> = doubled(block)
+            .chain(doubled(block * 3))
+            .chain(page.into_iter().flat_map(doubled))
+            .filter(|size| size.is_multiple_of(block))
+            .collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes
     }
 
     /// The start and end of the writes, or the reason why they cannot begin.
@@ -109,7 +119,7 @@ impl Experiment for WriteSize {
     fn estimate(&self, device: &dyn Device) -> Estimate {
         let rounds = WRITES_MAX * 3 * ROUNDS_MAX as u64;
         let requests = page_edges::requests_max()
-            + Self::sizes(device).len() as u64 * (WRITES_MAX + 1)
+            + (Self::sizes(&device.capabilities(), None).len() as u64 + PAGE_SIZES_MAX) * (WRITES_MAX + 1)
             + rounds
             + CONTROL_WRITES
             + 1;
@@ -125,8 +135,8 @@ impl Experiment for WriteSize {
             Ok(region) => region,
             Err(refusal) => return not_started(device, self.seed, Data::WriteSize(data), refusal),
         };
-        let (estimate, sizes) = (self.estimate(device), Self::sizes(device));
-        let block = device.capabilities().logical_block;
+        let estimate = self.estimate(device);
+        let capabilities = device.capabilities();
         let mut session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
         let mut sweep = SizeSweep {
             writer: GaplessWriter::new(&mut session, start, end),
@@ -135,7 +145,7 @@ impl Experiment for WriteSize {
             reserved: RESERVED,
             data: &mut data,
         };
-        let result = sweep.run(block, &sizes);
+        let result = sweep.run(&capabilities);
         session.end(result, Data::WriteSize(data))
     }
 }
@@ -160,9 +170,9 @@ fn writes(size: Bytes, page: Option<Bytes>) -> u64 {
 }
 
 impl SizeSweep<'_, '_, '_> {
-    fn run(&mut self, logical_block: Bytes, sizes: &[Bytes]) -> Result<(), Stop> {
-        self.page = page_edges::search(&mut self.writer, logical_block, self.data)?;
-        sizes.iter().try_for_each(|size| self.sweep_point(*size))?;
+    fn run(&mut self, capabilities: &Capabilities) -> Result<(), Stop> {
+        self.page = page_edges::search(&mut self.writer, capabilities.logical_block, self.data)?;
+        WriteSize::sizes(capabilities, self.page).into_iter().try_for_each(|size| self.sweep_point(size))?;
         (0..ROUNDS_MAX).try_for_each(|_| self.round())?;
         self.reserved = Bytes::ZERO;
         self.control()
@@ -278,7 +288,7 @@ mod tests {
             let mut device = Faulty::new(MemoryDevice::new(Bytes::mib(512)), faults, 1).unwrap();
             let seen = EXPERIMENT.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
             let Data::WriteSize(data) = seen.data else { panic!("not data of write-size") };
-            let first_round = data.cells.iter().take(WriteSize::sizes(&device).len());
+            let first_round = data.cells.iter().take(WriteSize::sizes(&device.capabilities(), None).len());
             first_round
                 .map(|cell| (cell.request, cell.times.clone()))
                 .map(|(size, times)| {
@@ -288,6 +298,20 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         assert_eq!(sizes(&["write-errors:share=0.1".parse().unwrap()]), sizes(&[]));
+    }
+
+    #[test]
+    fn page_and_its_doublings_are_sizes() {
+        let capabilities = MemoryDevice::new(Bytes::mib(512)).capabilities();
+        let more = |page: u64| {
+            let without = WriteSize::sizes(&capabilities, None);
+            let mut sizes = WriteSize::sizes(&capabilities, Some(Bytes::kib(page)));
+            assert!(sizes.is_sorted());
+            sizes.retain(|size| !without.contains(size));
+            sizes
+        };
+        assert_eq!(more(48), []);
+        assert_eq!(more(40), [40, 80, 160, 320, 640].map(Bytes::kib));
     }
 
     #[test]

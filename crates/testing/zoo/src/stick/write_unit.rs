@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use flashscope_device::{ByteRange, Bytes, DeviceExt, Op, Pattern, SECTOR};
-use flashscope_sim::profile::{Policy, State};
+use flashscope_sim::profile::{Ftl, Policy, State};
 use flashscope_sim::{Profile, VirtualStick};
 
 // A write is efficient from this share of the best throughput on, with a tolerance on both sides.
@@ -18,8 +18,8 @@ const REQUEST_MAX: Bytes = Bytes::mib(64);
 /// Guess: a smaller cache is exhausted before all sizes are measured.
 const CACHE_MIN: Bytes = Bytes::mib(512);
 
-/// The range of the smallest efficient write, among 2^n and 3 x 2^n. `None` if the throughput depends on
-/// earlier writes: with a write buffer, a small cache, or garbage collection.
+/// The range of the smallest efficient write, among 2^n, 3 x 2^n and the page times 2^n. `None` if the
+/// throughput depends on earlier writes: with a write buffer, a small cache, or garbage collection.
 pub(super) fn range(profile: &Profile) -> Option<(Bytes, Bytes)> {
     let has_small_cache = profile.slc_cache.as_ref().is_some_and(|cache| cache.size < CACHE_MIN);
     let has_gc = !matches!(profile.policy, Policy::OpenBlocks(_)) && profile.state != State::New;
@@ -30,7 +30,7 @@ pub(super) fn range(profile: &Profile) -> Option<(Bytes, Bytes)> {
     (noiseless.noise.jitter, noiseless.noise.outliers_per_million) = (0.0, 0.0);
     noiseless.background = None;
     let rates: Vec<(Bytes, f64)> =
-        sizes(profile.ftl.erase_block).map(|size| (size, bytes_per_s(&noiseless, size))).collect();
+        sizes(&profile.ftl).into_iter().map(|size| (size, bytes_per_s(&noiseless, size))).collect();
     let best = rates.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
     let smallest_reaching = |share: f64| {
         rates.iter().find(|(_, rate)| *rate >= share * best).map_or(Bytes::ZERO, |(size, _)| *size)
@@ -38,11 +38,20 @@ pub(super) fn range(profile: &Profile) -> Option<(Bytes, Bytes)> {
     Some((smallest_reaching(EFFICIENT_SHARE - TOLERANCE), smallest_reaching(EFFICIENT_SHARE + TOLERANCE)))
 }
 
-/// 2^n and 3 x 2^n from a sector to the erase block, ascending.
-fn sizes(erase_block: Bytes) -> impl Iterator<Item = Bytes> {
-    let doublings = std::iter::successors(Some(SECTOR), |size| Some(*size * 2));
-    let all = doublings.flat_map(|size| [size, size * 3 / 2]).filter(|size| size.is_multiple_of(SECTOR));
-    all.take_while(move |size| *size <= erase_block.min(REQUEST_MAX))
+/// 2^n and 3 x 2^n from a sector to the erase block, and the page times 2^n, ascending.
+fn sizes(ftl: &Ftl) -> Vec<Bytes> {
+    let largest = ftl.erase_block.min(REQUEST_MAX);
+    let doubled = |first: Bytes| {
+        std::iter::successors(Some(first), |size| Some(*size * 2)).take_while(|size| *size <= largest)
+    };
+    let mut sizes: Vec<Bytes> = [SECTOR, SECTOR * 3, ftl.page]
+        .into_iter()
+        .flat_map(doubled)
+        .filter(|size| size.is_multiple_of(SECTOR))
+        .collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
 }
 
 /// The throughput of sequential writes into a fresh erase block, without the first one, which opens it.
