@@ -79,7 +79,6 @@ fn cause(verdict: &FilesVerdict, data: &FilesData) -> String {
     }
 }
 
-/// Whether the files were not on a removable device.
 /// What is measured where the directory is not on a stick.
 #[must_use]
 pub const fn not_a_stick(instead: Instead) -> &'static str {
@@ -100,6 +99,7 @@ pub const fn not_a_stick(instead: Instead) -> &'static str {
     }
 }
 
+/// Whether the files were not on a removable device.
 const fn is_not_removable(instead: Instead) -> bool {
     matches!(instead, Instead::Memory | Instead::Network | Instead::SystemDisk)
 }

@@ -9,7 +9,7 @@ use flashscope_report::compare::{Compared, html_page, text};
 
 use crate::args::ReportCompare;
 use crate::destination::Destination;
-use crate::document::{CompareDocument, ComparedDocument};
+use crate::document::{CompareDocument, ComparedDocument, RatioDocument};
 use crate::exit::{Exit, Failure, OrExit};
 use crate::printer::Printer;
 use crate::{input, outputs};
@@ -34,7 +34,7 @@ pub fn run(arguments: &ReportCompare, printer: &Printer) -> Result<Exit, Failure
     if printer.json {
         let runs = arguments.runs.iter().zip(&runs).zip(&devices);
         let compared = runs.map(|((file, run), device)| ComparedDocument::new(file, run, device)).collect();
-        printer.document(&CompareDocument { compared })?;
+        printer.document(&CompareDocument { compared, ratios: RatioDocument::all(&devices) })?;
     } else {
         printer.result(&text(&devices, printer.width(), printer.style()))?;
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use flashscope_device::Bytes;
 use flashscope_record::run_file::RunFile;
-use flashscope_report::compare::{Compared, FIRST_BYTES};
+use flashscope_report::compare::{Compared, FIRST_BYTES, ratios};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -17,6 +17,25 @@ use super::throughput::SoFarDocument;
 pub struct CompareDocument {
     /// One element a run, in the order of the command line.
     pub compared: Vec<ComparedDocument>,
+    /// The fastest device over each other one; without devices to which too little was written.
+    pub ratios: Vec<RatioDocument>,
+}
+
+/// How many times as fast one device writes as another.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RatioDocument {
+    /// The name of the faster one.
+    pub faster: String,
+    /// The name of the slower one.
+    pub slower: String,
+    /// The ratio of their write speeds.
+    pub likely: f64,
+    /// The lower end of its 95 % interval. At most 1: they may be equally fast.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+    /// Whether both speeds are sustained; else one is that of what was written so far.
+    pub is_sustained: bool,
 }
 
 /// One run of a comparison.
@@ -43,6 +62,22 @@ pub struct ComparedDocument {
 impl Body for CompareDocument {
     const NAME: &'static str = "report-compare";
     const COMMANDS: &'static str = "report compare";
+}
+
+impl RatioDocument {
+    /// All ratios of these devices.
+    pub fn all(devices: &[Compared<'_>]) -> Vec<Self> {
+        let name = |index: usize| devices.get(index).map_or_else(String::new, |device| device.name.clone());
+        let document = |ratio: flashscope_report::compare::SpeedRatio| Self {
+            faster: name(ratio.faster),
+            slower: name(ratio.slower),
+            likely: ratio.likely,
+            low: ratio.low,
+            high: ratio.high,
+            is_sustained: ratio.is_sustained,
+        };
+        ratios(devices).into_iter().map(document).collect()
+    }
 }
 
 impl ComparedDocument {

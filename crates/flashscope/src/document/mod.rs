@@ -47,7 +47,7 @@ pub use bench_files::BenchFilesDocument;
 pub use bench_methods::BenchMethodsDocument;
 pub use body::{Body, Document, FORMAT, VERSION};
 pub use classes::ClassesDocument;
-pub use compare::{CompareDocument, ComparedDocument};
+pub use compare::{CompareDocument, ComparedDocument, RatioDocument};
 pub use findings::FindingsDocument;
 pub use identity::{DiskIdentity, Identity};
 pub use list::{EventKind, ListDocument, ListEventDocument};

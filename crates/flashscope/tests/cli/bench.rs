@@ -393,7 +393,13 @@ fn report_compare_compares_two_streams() {
     let ratio = |key: &str| first(1, key) / first(0, key);
     assert!((1.5..3.0).contains(&ratio("first_10_mb_bytes_per_s")), "{compared}");
     assert!((3.6..4.5).contains(&ratio("first_1_gb_bytes_per_s")), "{compared}");
-    assert_eq!(flashscope(&["report", "compare", &cheap, &better, "-o", &page]).status.code(), Some(0));
+    let faster = &compared["ratios"][0];
+    assert_eq!((&faster["faster"], &faster["slower"]), (&"better".into(), &"cheap".into()), "{compared}");
+    let figure = |key: &str| faster[key].as_f64().unwrap();
+    assert!(1.0 < figure("low") && figure("low") < figure("likely") && figure("likely") < figure("high"));
+    let printed = flashscope(&["report", "compare", &cheap, &better, "-o", &page]);
+    assert_eq!(printed.status.code(), Some(0));
+    assert!(stdout(&printed).starts_with("better writes "), "{}", stdout(&printed));
     assert!(std::fs::read_to_string(&page).unwrap().contains("<svg"));
     let (with_o, long) = (path("with-o.html"), path("long.html"));
     let both = flashscope(&["report", "compare", &cheap, &better, "-o", &with_o, "--output", &long]);

@@ -1,5 +1,7 @@
 //! Devices compared: their sustained writes in one chart, and the speed of their first bytes in a table.
 
+mod ratio;
+
 use flashscope_device::Bytes;
 use flashscope_infer::streams::sustained::{SoFar, so_far};
 use flashscope_infer::streams::throughput_profile::stalls_of;
@@ -11,6 +13,8 @@ use maud::html;
 use crate::chart::{Axis, Chart, Colour, Marker, Point, Scale, Series, SeriesStyle, Table, Unit};
 use crate::speeds::rounded;
 use crate::{Style, html as page, printable, quantity, terminal};
+
+pub use ratio::{SpeedRatio, ratios, sentences};
 
 /// The keys in `--json`, and the sizes: a photo, an album and a film.
 pub const FIRST_BYTES: [(&str, Bytes); 3] = [
@@ -149,10 +153,15 @@ fn line(index: usize, device: &Compared<'_>) -> Series {
     }
 }
 
-/// The comparison as text, lines at most `width` columns wide.
+/// The comparison as text, lines at most `width` columns wide: who is faster, the speeds, and a chart.
 #[must_use]
 pub fn text(devices: &[Compared<'_>], width: usize, style: Style) -> String {
-    terminal::speed_table(&table(devices), chart(devices).as_ref(), width, style)
+    let verdict: String = sentences(devices)
+        .iter()
+        .flat_map(|sentence| terminal::wrapped(sentence, width))
+        .map(|line| line + "\n")
+        .collect();
+    verdict + "\n" + &terminal::speed_table(&table(devices), chart(devices).as_ref(), width, style)
 }
 
 /// The comparison as one self-contained page.
@@ -160,7 +169,10 @@ pub fn text(devices: &[Compared<'_>], width: usize, style: Style) -> String {
 pub fn html_page(devices: &[Compared<'_>]) -> String {
     let charts: Vec<Chart> = chart(devices).into_iter().collect();
     let main = html! {
-        header { h1 { "Sustained writes compared" } }
+        header {
+            h1 { "Sustained writes compared" }
+            @for sentence in sentences(devices) { p { (sentence) } }
+        }
         section class="speeds" { h2 { "Speeds" } (page::plain_table(&table(devices))) }
         (page::charts::section(&charts))
     };
