@@ -17,8 +17,8 @@ use crate::failure::{self, Failure, SystemError};
 use crate::open::{OpenOptions, open};
 use crate::printable::printable;
 use crate::remark::Remark;
+use crate::reopened::NotReopened;
 use crate::sysfs::{Node, Sysfs};
-use crate::write_target::NotReopened;
 
 /// Why a layer could not be read.
 #[derive(Debug, thiserror::Error)]

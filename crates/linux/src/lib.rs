@@ -46,6 +46,7 @@ mod printable;
 mod queue;
 mod reader_ids;
 mod remark;
+mod reopened;
 mod resident;
 mod ring;
 mod roots;

@@ -18,8 +18,7 @@ use crate::files::{reopen, unnamed_file};
 use crate::geometry::is_in_memory;
 use crate::open::{Access, OpenOptions, open};
 use crate::printable::printable;
-use crate::target::TargetKind;
-use crate::udisks;
+use crate::reopened::NotReopened;
 
 /// Why a target could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -278,37 +277,10 @@ impl Source {
     }
 }
 
-/// Why a target could not be opened again.
-#[derive(Debug)]
-pub enum NotReopened {
-    /// The kernel's error.
-    Kernel(Errno),
-    /// udisks2 did not open it, with the reason.
-    Udisks(OpenError),
-}
-
 fn not_reopened(path: &str, failed: NotReopened, needed: Bytes) -> WriteTargetError {
     match failed {
         NotReopened::Kernel(errno) => error(path, "opening it", errno, needed),
         NotReopened::Udisks(refused) => refused.into(),
-    }
-}
-
-impl LinuxDevice {
-    /// Another descriptor of the same target, which stays locked. A user who may not open the disk gets it
-    /// from udisks2, like the first. `path` is the target in errors.
-    pub(crate) fn reopen(&self, path: &str, flags: OFlags) -> Result<OwnedFd, NotReopened> {
-        match reopen(self.file(), flags) {
-            Err(Errno::ACCESS) if self.kind() == TargetKind::Disk => {
-                let disk = rustix::fs::fstat(self.file()).map_err(NotReopened::Kernel)?.st_rdev;
-                let purpose =
-                    if flags.intersects(OFlags::RDWR | OFlags::WRONLY) { "writing" } else { "reading" };
-                udisks::open_disk(disk, flags, self.interrupt()).map_err(|refusal| {
-                    NotReopened::Udisks(OpenError::of_udisks(path.to_owned(), purpose, refusal))
-                })
-            }
-            reopened => reopened.map_err(NotReopened::Kernel),
-        }
     }
 }
 

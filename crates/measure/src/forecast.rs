@@ -8,7 +8,8 @@ use flashscope_device::Bytes;
 
 use crate::contract::{Estimate, Event, Expected, Experiment};
 
-/// The write and read speed before any is measured, in bytes per second. Guess: an everyday card; USB 2.0 reads.
+/// The write and read speed before any is measured, in bytes per second. Guess: an everyday card; USB 2.0
+/// reads.
 const WRITE_SPEED: f64 = 10e6;
 const READ_SPEED: f64 = 20e6;
 /// An assumed speed counts like a measurement over this many bytes: the first writes may meet a stall. Guess.

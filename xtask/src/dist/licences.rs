@@ -12,7 +12,7 @@ use crate::process;
 /// How the names of licence files begin, in capitals.
 const FILES: [&str; 6] = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE"];
 
-/// What cargo tells of the crates of a build.
+/// What cargo reports about the crates of a build.
 #[derive(Deserialize)]
 struct Metadata {
     packages: Vec<Package>,

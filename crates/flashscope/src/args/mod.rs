@@ -137,15 +137,16 @@ pub enum Command {
     Verify(Verify),
     /// Plan the right partition and filesystem.
     ///
-    /// Gives the reason of every number. Places partition and data area on erase blocks, and chooses the options of the filesystem. Only
-    /// reads: nothing is written to the target. Prints the commands, a script (--script), or a plan file
-    /// for `apply` (-o).
+    /// Gives the reason of every number. Places partition and data area on erase blocks, and chooses the
+    /// options of the filesystem. Only reads: nothing is written to the target. Prints the commands, a script
+    /// (--script), or a plan file for `apply` (-o).
     #[command(after_long_help = plan::EXAMPLES)]
     Plan(Plan),
     /// Carry out a plan; all data on the target is lost.
     ///
-    /// Writes the partition table and the filesystems. Saves everything that it overwrites to an undo file first, and reads back what it wrote. Asks before
-    /// it writes. Needs sudo, or a desktop, which asks for a password (udisks2).
+    /// Writes the partition table and the filesystems. Saves everything that it overwrites to an undo file
+    /// first, and reads back what it wrote. Asks before it writes. Needs sudo, or a desktop, which asks for a
+    /// password (udisks2).
     #[command(after_long_help = apply::EXAMPLES)]
     Apply(Apply),
     /// Take back what `apply` did, bit for bit.
@@ -155,8 +156,8 @@ pub enum Command {
     Undo(Undo),
     /// Put the data back after an interrupted --scratch.
     ///
-    /// A measurement with --scratch saves what it overwrites in a journal on this computer. Recognises the stick,
-    /// writes the data back, compares it, and removes the journal. May be interrupted and run again.
+    /// A measurement with --scratch saves what it overwrites in a journal on this computer. Recognises the
+    /// stick, writes the data back, compares it, and removes the journal. May be interrupted and run again.
     #[command(after_long_help = restore::EXAMPLES)]
     Restore(Restore),
     /// Run one experiment with your own parameters.

@@ -83,7 +83,7 @@ pub fn unreadable(path: &Path, error: &io::Error) -> anyhow::Error {
         _ => "see to that first",
     };
     anyhow!(
-        "cannot read {}: {error}; it may hold data of this stick that an interrupted measurement has not put back, so nothing          was written; {advice}",
+        "cannot read {}: {error}; it may hold data of this stick that an interrupted measurement has not put back, so nothing was written; {advice}",
         shown(path)
     )
 }
@@ -91,7 +91,7 @@ pub fn unreadable(path: &Path, error: &io::Error) -> anyhow::Error {
 /// The error for a journal that this user may not read.
 pub fn of_another_user(path: &Path) -> anyhow::Error {
     anyhow!(
-        "{}: a measurement by another user (root) has not put the data of a stick back, and only that user may read which          stick; nothing was written; wait if that measurement is running, else run: sudo flashscope restore",
+        "{}: a measurement by another user (root) has not put the data of a stick back, and only that user may read which stick; nothing was written; wait if that measurement is running, else run: sudo flashscope restore",
         shown(path)
     )
 }

@@ -27,7 +27,7 @@ fn interrupted(command: Command, image: &str) {
     let named = format!("{command:?}");
     let (code, messages) = at_question(command, |child, person| {
         kill_process(Pid::from_child(child), Signal::INT).unwrap();
-        // A program that does not notice the signal goes on with this answer.
+        // A program that does not notice the signal takes this answer.
         writeln!(person, "yes").unwrap();
     });
     assert_eq!(code, Some(130), "{named}: {messages}");

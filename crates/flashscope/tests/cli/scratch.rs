@@ -314,7 +314,8 @@ struct Users {
     home: PathBuf,
 }
 
-/// As root, in the namespace: `$1` becomes root's folder of journals, `$2` the list of users. The rest is run.
+/// As root, in the namespace: `$1` becomes root's folder of journals, `$2` the list of users. The rest is
+/// run.
 const NAMESPACE: &str = r#"set -e
 mount --make-rprivate /
 mount -t tmpfs none /var/lib

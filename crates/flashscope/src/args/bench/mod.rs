@@ -80,9 +80,9 @@ pub enum BenchCommand {
     Read(BenchRead),
     /// Write tests: sequential and random.
     ///
-    /// With several block sizes and queue depths. A test takes at least 10 s and at most 4 minutes. Tests with large writes run until the SLC cache is
-    /// exhausted: for 1 minute or 1/8 of the target, at most 10 minutes. Stalls that come only every few
-    /// GiB need --thorough.
+    /// With several block sizes and queue depths. A test takes at least 10 s and at most 4 minutes. Tests
+    /// with large writes run until the SLC cache is exhausted: for 1 minute or 1/8 of the target, at most 10
+    /// minutes. Stalls that come only every few GiB need --thorough.
     ///
     /// In a directory, writes a file of its own, which needs no --erase. The file has no name and is always
     /// removed.
@@ -100,9 +100,10 @@ pub enum BenchCommand {
     Sustained(BenchSustained),
     /// Compare write methods: what is said and what is durable.
     ///
-    /// Shows the speed that each method claims, and when the data is durable. Writes the same amount through the page cache with zeros and with random bytes, with one flush at
-    /// the end, with a flush after each write, and without the page cache. Repeats this in rounds, so that
-    /// one stall does not decide the result.
+    /// Shows the speed that each method claims, and when the data is durable. Writes the same amount through
+    /// the page cache with zeros and with random bytes, with one flush at the end, with a flush after each
+    /// write, and without the page cache. Repeats this in rounds, so that one stall does not decide the
+    /// result.
     ///
     /// In a directory, writes a file of its own, which needs no --erase. The file has no name and is always
     /// removed.
@@ -110,14 +111,15 @@ pub enum BenchCommand {
     Methods(BenchMethods),
     /// Compare memory, page cache and device, like hdparm.
     ///
-    /// Shows what hdparm -T, -t and -W show. Reads only. A speed that is not the device's is marked as cached.
+    /// Shows what hdparm -T, -t and -W show. Reads only. A speed that is not the device's is marked as
+    /// cached.
     #[command(after_long_help = cache::EXAMPLES)]
     Cache(BenchCache),
     /// Compare many small files with one large file.
     ///
-    /// Both have the same total size. Measures the time until the data is durable, the time to read it back with cold caches, and the
-    /// space it takes, and explains the difference. Works in a new directory inside DIR and always removes
-    /// it. Needs no root. With root, metadata is read back with cold caches too.
+    /// Both have the same total size. Measures the time until the data is durable, the time to read it back
+    /// with cold caches, and the space it takes, and explains the difference. Works in a new directory inside
+    /// DIR and always removes it. Needs no root. With root, metadata is read back with cold caches too.
     #[command(after_long_help = files::EXAMPLES)]
     Files(BenchFiles),
 }

@@ -36,7 +36,8 @@ use crate::experiment::erase_blocks::EraseBlocks;
 use crate::experiment::registration::{Access, Registration, RequestOption};
 use crate::session::{FILL_REQUEST, Session, not_started};
 
-/// The expected time: 90 MiB of writes, at most this long. Median of the virtual sticks; one in six takes far longer.
+/// The expected time: 90 MiB of writes, at most this long. Median of the virtual sticks; one in six takes far
+/// longer.
 const USUAL_COST: Bytes = Bytes::mib(90);
 const USUAL_TIME: Duration = Duration::from_secs(20);
 
