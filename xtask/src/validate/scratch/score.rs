@@ -36,7 +36,7 @@ pub struct Score {
     /// The share of sticks with the same answer.
     pub same: [f64; ANSWERS.len()],
     /// The same share of two checks with `--erase`.
-    again: [f64; ANSWERS.len()],
+    pub again: [f64; ANSWERS.len()],
     /// The share of sticks where both checks have a value, and it differs.
     other: [f64; ANSWERS.len()],
     /// Device time with `--scratch` divided by that with `--erase`.
