@@ -126,6 +126,21 @@ fn each_experiment_runs_alone() {
 }
 
 #[test]
+fn first_line_of_an_experiment_answers_its_question() {
+    for (experiment, answers) in [
+        ("write-size", &["Page 16 KiB", "write unit 32 KiB"][..]),
+        ("fat-area", &["FAT area 4 MiB"]),
+        ("block-ends", &["The erase block of this stick is 4 MiB"]),
+    ] {
+        let text = stdout(&flashscope(&["measure", experiment, "sim:transcend-8g", "-q"]));
+        let first = text.split("\n\n").next().unwrap().replace('\n', " ");
+        for answer in answers {
+            assert!(first.to_lowercase().contains(&answer.to_lowercase()), "{experiment}: {first}");
+        }
+    }
+}
+
+#[test]
 fn check_stays_within_the_write_budget() {
     let document = document(&["check", "sim:transcend-8g", "--write-budget", "20MiB"]);
     assert!(document["cost"]["bytes_written"].as_u64() <= Some(20 << 20));

@@ -8,8 +8,11 @@ use super::sentence::Sentence;
 use super::throughput_profile;
 use crate::eviction_cost::eviction_cost;
 use crate::figures::Figures;
-use crate::terms::value_text;
+use crate::terms::{title_and_value, value_text};
 use crate::{Report, quantity};
+
+/// The most findings in a headline.
+const KNOWN_MAX: usize = 3;
 
 pub fn headline(report: &Report<'_>, figures: &Figures) -> Sentence {
     let text = slow_beyond_open_units(report, figures)
@@ -59,15 +62,17 @@ fn erase_block_only(report: &Report<'_>, figures: &Figures) -> Option<String> {
     Some(format!("the erase block of this {} is {size} {confidence}; {unknown}", report.noun()))
 }
 
+/// What a single experiment found, such as the page and the write unit.
 fn structure_unknown(report: &Report<'_>) -> String {
     if let Some(sustained) = throughput_profile::headline(report) {
         return format!("{sustained}; erase block and open blocks are unknown");
     }
-    if report.findings.iter().any(|finding| finding.value().is_some()) {
-        return format!(
-            "the erase block and the number of open blocks of this {} are unknown",
-            report.noun()
-        );
+    let known = report.findings.iter().filter_map(|finding| {
+        Some(format!("{} {}", title_and_value(finding.id, finding.value()?), confidence(finding)?))
+    });
+    let known: Vec<String> = known.take(KNOWN_MAX).collect();
+    if !known.is_empty() {
+        return known.join("; ");
     }
     format!("unknown: these measurements do not show how this {} works", report.noun())
 }
