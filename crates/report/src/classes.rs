@@ -94,7 +94,7 @@ fn headline(classes: &Classes) -> String {
     if classes.claimed.is_empty() {
         return match highest(classes).as_slice() {
             [] if !classes.is_testable() => "No class can be tested here".to_owned(),
-            [] => "Reaches no class".to_owned(),
+            [] => no_class(classes),
             reached => format!("Reaches {}", marks(reached.iter().copied())),
         };
     }
@@ -108,6 +108,17 @@ fn headline(classes: &Classes) -> String {
     let parts = parts.into_iter().filter(|(_, marks)| !marks.is_empty());
     let parts: Vec<String> = parts.map(|(verdict, marks)| format!("{verdict}: {marks}")).collect();
     format!("Claims {}. {}", marks(&classes.claimed), Sentence::new(parts.join("; ")))
+}
+
+/// No class is reached: by all that could be tested.
+fn no_class(classes: &Classes) -> String {
+    let is_failed = |result: &&&ClassResult| result.verdict == ClassVerdict::Fail;
+    let nearest = nearest(classes);
+    let failed: Vec<&ClassResult> = nearest.iter().filter(is_failed).copied().collect();
+    if failed.len() == nearest.len() {
+        return "Reaches no class".to_owned();
+    }
+    format!("Misses {}; the others cannot be tested here", marks(failed))
 }
 
 fn marks<'a>(results: impl IntoIterator<Item = &'a ClassResult>) -> String {

@@ -66,7 +66,7 @@ Examples:
 
 TARGET is one of:
   /dev/sdX, /dev/mmcblk0                        a disk or partition
-  /media/me/STICK                               a directory on a mounted stick (bench)
+  /media/me/STICK                               a directory on a mounted stick
   stick.img                                     an image file
   sim:NAME[?seed=7&...], sim:stick.toml         a virtual stick
 
@@ -76,6 +76,7 @@ Exit codes:
   2    wrong usage or target
   3    the measurement failed
   4    refused for safety
+  5    no speed class can be tested here
   130  interrupted";
 
 /// The options of every command.

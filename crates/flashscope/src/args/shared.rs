@@ -119,8 +119,8 @@ impl Erase {
 pub struct Budgets {
     /// Write at most SIZE, such as 500MiB.
     ///
-    /// Default: 2 GiB; no limit for bench (2 GiB with --scratch), long streams and --format flashbench,
-    /// which print the amount first.
+    /// Default: 2 GiB; no limit for bench and check --class (2 GiB with --scratch), long streams and
+    /// --format flashbench, which print the amount first.
     #[arg(long, value_name = "SIZE")]
     pub write_budget: Option<Bytes>,
     /// Measure for at most TIME, such as 90s, 5m or 1h30m.

@@ -29,13 +29,20 @@ impl Place {
             |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let user = rustix::process::geteuid();
         let state = variable("XDG_STATE_HOME").filter(|state| state.is_absolute());
-        let caller = || std::env::var("SUDO_UID").ok().and_then(|number| number.parse().ok());
+        let caller = || {
+            let number = ["SUDO_UID", "PKEXEC_UID"].into_iter().find_map(|name| std::env::var(name).ok());
+            number.and_then(|number| number.parse().ok())
+        };
         let person = if user.is_root() { caller() } else { Some(user.as_raw()) };
+        let home = person.map(home_of).transpose()?.flatten();
+        if let (true, Some(number), None) = (user.is_root(), person, &home) {
+            return Err(io::Error::other(format!("no user with the number {number} is known here")));
+        }
         Ok(Self {
             named: variable("FLASHSCOPE_JOURNALS"),
             is_root: user.is_root(),
             state: state.or_else(|| variable("HOME").map(|home| home.join(STATE))),
-            home: person.map(home_of).transpose()?.flatten(),
+            home,
         })
     }
 

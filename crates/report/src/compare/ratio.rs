@@ -86,7 +86,9 @@ pub fn ratios(devices: &[Compared<'_>]) -> Vec<SpeedRatio> {
 pub fn sentences(devices: &[Compared<'_>]) -> Vec<String> {
     let all = ratios(devices);
     if all.is_empty() {
-        return vec!["Which one is faster is unknown: too little was written to two of them.".to_owned()];
+        return vec![
+            "Which one is faster is unknown: at most one of them was written long enough.".to_owned(),
+        ];
     }
     let name = |index: usize| devices.get(index).map_or("", |device| device.name.as_str());
     all.iter()
@@ -95,7 +97,9 @@ pub fn sentences(devices: &[Compared<'_>]) -> Vec<String> {
             let (faster, slower) = (name(ratio.faster), name(ratio.slower));
             let so_far = if ratio.is_sustained { "" } else { ", as far as was measured" };
             if ratio.low <= 1.0 {
-                return format!("{faster} and {slower} write equally fast{so_far} ({low} to {high} times).");
+                return format!(
+                    "Whether {faster} or {slower} writes faster is not certain{so_far}: {likely} times ({low} to {high})."
+                );
             }
             format!("{faster} writes {likely} times as fast as {slower}{so_far} ({low} to {high}).")
         })

@@ -14,7 +14,7 @@ pub(in crate::args) const EXAMPLES: &str = "\
 Examples:
   flashscope bench methods /media/me/STICK
   flashscope bench methods /media/me/STICK --size 256MiB --rounds 5
-  sudo flashscope bench methods /dev/sdX --scratch      all data is put back";
+  sudo flashscope bench methods /dev/sdX --erase        all data is lost";
 
 /// `flashscope bench methods`
 #[derive(Debug, Args)]
