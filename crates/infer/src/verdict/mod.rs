@@ -4,7 +4,6 @@ mod actions;
 mod numbers;
 mod yardsticks;
 
-use flashscope_device::Bytes;
 use flashscope_record::diagnosis::{Conclusion, Diagnosis};
 use flashscope_record::finding::Finding;
 use flashscope_record::observation::{Data, Observations};
@@ -12,9 +11,6 @@ use flashscope_record::run_file::RunFile;
 use flashscope_record::verdict::{Mark, SpeedNumber, Verdict, VerdictState};
 
 use crate::diagnosis::diagnose_run;
-
-/// The size of a random request: that of the standard A1.
-const RANDOM_REQUEST: Bytes = Bytes::kib(4);
 
 /// The verdict of a run; `None` if it is not the run of a check, which measures geometry and speeds.
 #[must_use]

@@ -6,8 +6,8 @@ use flashscope_record::observation::{Data, Direction, Order, SpeedCell, SpeedDat
 use flashscope_record::run_file::RunFile;
 use flashscope_record::verdict::{MeasuredSpeed, SpeedNumber};
 
-use super::RANDOM_REQUEST;
 use super::yardsticks::yardstick;
+use crate::classes::RANDOM_REQUEST;
 use crate::streams::speed::speed_of;
 use crate::streams::sustained::so_far;
 

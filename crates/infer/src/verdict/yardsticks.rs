@@ -10,7 +10,7 @@ use flashscope_record::attachment::{Link, LinkKind};
 use flashscope_record::observation::{Direction, Order};
 use flashscope_record::verdict::{U3_BYTES_PER_S, Yardstick};
 
-use super::RANDOM_REQUEST;
+use crate::classes::RANDOM_REQUEST;
 
 /// The speed of a link above which sticks are judged as USB 3 ones, bytes per second: more than USB 2
 /// carries.
