@@ -14,6 +14,7 @@ use flashscope_device::{Bytes, Capabilities, Device};
 
 use flashscope_infer::size_sweep::sweep::{stalled_sizes, sweep_points};
 use flashscope_infer::size_sweep::write_unit::deciding;
+use flashscope_infer::sizes::sizes;
 use flashscope_record::finding::FindingId;
 use flashscope_record::observation::{Data, Observations, Order, Times, WriteSizeCell, WriteSizeData};
 
@@ -86,14 +87,9 @@ impl WriteSize {
     fn sizes(capabilities: &Capabilities, page: Option<Bytes>) -> Vec<Bytes> {
         let largest = LARGEST.min(capabilities.max_request).min(capabilities.capacity / 64);
         let block = capabilities.logical_block;
-        let doubled = |first: Bytes| {
-            std::iter::successors(Some(first), |size| Some(*size * 2)).take_while(|size| *size <= largest)
-        };
-        let mut sizes: Vec<Bytes> = doubled(block)
-            .chain(doubled(block * 3))
-            .chain(page.into_iter().flat_map(doubled))
-            .filter(|size| size.is_multiple_of(block))
-            .collect();
+        let pages = std::iter::successors(page, |size| Some(*size * 2)).take_while(|size| *size <= largest);
+        let mut sizes: Vec<Bytes> =
+            sizes(&[1, 3], block, largest).chain(pages).filter(|size| size.is_multiple_of(block)).collect();
         sizes.sort_unstable();
         sizes.dedup();
         sizes
