@@ -73,6 +73,10 @@ impl<'a> Progress<'a> {
     /// Shows the part of the time that is spent, and the time left of this machine's clock: a journal takes
     /// time beside the device, and virtual time passes at once.
     fn show(&self) {
+        // Events are as frequent as requests.
+        if self.bar.is_hidden() {
+            return;
+        }
         let (spent, left) = (self.forecast.spent().as_secs_f64(), self.forecast.left().as_secs_f64());
         if spent > 0.0 {
             self.bar.set_position((spent / (spent + left) * PARTS as f64) as u64);
