@@ -121,8 +121,8 @@ mod tests {
         let (of_ada, of_root) = ("/home/ada/.local/state/flashscope", "/var/lib/flashscope");
         let ada = Some("/home/ada");
         for (place, folders) in [
-            (place(None, true, Some("/root/.local/state"), ada), vec![of_root, of_ada]),
-            (place(None, true, Some("/root/.local/state"), None), vec![of_root]),
+            (place(None, true, Some("/state"), ada), vec![of_root, of_ada]),
+            (place(None, true, Some("/state"), None), vec![of_root]),
             (place(None, false, Some("/home/ada/.local/state"), ada), vec![of_ada, of_root]),
             (place(None, false, None, ada), vec![of_ada, of_root]),
             (place(None, false, Some("/state"), ada), vec!["/state/flashscope", of_root]),
