@@ -95,6 +95,13 @@ impl Printer {
         }
     }
 
+    /// Prints what a person should know about a target.
+    pub fn notes(&self, remarks: &[String]) {
+        for remark in remarks {
+            self.remark(format!("note: {remark}"));
+        }
+    }
+
     /// Prints a message only with `--verbose`.
     pub fn detail(&self, text: impl Display) {
         if self.verbose {

@@ -163,9 +163,7 @@ fn note_stored(target: &mut Target, stored: Option<Bytes>) {
 /// Prints what will be measured and written.
 fn announce(target: &Target, survey: &Survey, arguments: &Check, printer: &Printer) {
     printer.remark(format!("{}: {}", target.text, target.name));
-    for remark in &target.remarks {
-        printer.remark(format!("note: {remark}"));
-    }
+    printer.notes(&target.remarks);
     if !survey.writes {
         printer.remark("read only: the data on it does not change");
         return;

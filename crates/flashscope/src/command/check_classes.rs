@@ -89,9 +89,7 @@ fn tests(arguments: &Check, target: &Target) -> ClassTests {
 /// Prints what is measured and its cost at most, within the budgets.
 fn announce(target: &Target, tests: &ClassTests, capacity: Bytes, printer: &Printer) {
     printer.remark(format!("{}: {}", target.text, target.name));
-    for remark in &target.remarks {
-        printer.remark(format!("note: {remark}"));
-    }
+    printer.notes(&target.remarks);
     let (cost, left) = (tests.cost(capacity), target.device.left());
     let time = duration::about(left.device_time.map_or(cost.time, |left| left.min(cost.time)));
     if !tests.writes {

@@ -39,9 +39,7 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
     announce(arguments, size.wanted, printer)?;
     let mut file = target::open_file_on_device(text, size, budget)?;
     printer.remark(format!("{text}: {}", file.target.name));
-    for remark in &file.target.remarks {
-        printer.remark(format!("note: {remark}"));
-    }
+    printer.notes(&file.target.remarks);
     let mut progress = Progress::new(printer);
     let observations = measure(arguments, &mut file, &mut progress);
     let mut target = file.target;

@@ -46,9 +46,7 @@ pub fn run(arguments: &Measure, printer: &Printer) -> Result<Exit, Failure> {
         );
         return Err(Failure { exit: Exit::Refused, error });
     }
-    for remark in &target.remarks {
-        printer.remark(format!("note: {remark}"));
-    }
+    printer.notes(&target.remarks);
     let mut target = match access(arguments) {
         Access::Reads => target,
         Access::Writes | Access::WritesEstimate => scratch::start(target, &arguments.erase, printer)?,

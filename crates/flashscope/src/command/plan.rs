@@ -50,9 +50,7 @@ pub fn run(arguments: &Plan, printer: &Printer) -> Result<Exit, Failure> {
     outputs::permit(&outputs, target::file(&arguments.target))?;
     let mut target = target::open(&arguments.target, None, Budget::UNLIMITED)?;
     refuse_partition(&arguments.target)?;
-    for remark in &target.remarks {
-        printer.remark(format!("note: {remark}"));
-    }
+    printer.notes(&target.remarks);
     let present = medium::on_it(&mut target);
     if arguments.keeps_files {
         refuse_unknown_contents(&arguments.target, &present)?;

@@ -89,9 +89,7 @@ fn refuse_directory(name: &str) -> Result<(), Failure> {
 /// Prints what will be written.
 fn announce(target: &Target, arguments: &Verify, printer: &Printer) {
     printer.remark(format!("{}: {}", target.text, target.name));
-    for remark in &target.remarks {
-        printer.remark(format!("note: {remark}"));
-    }
+    printer.notes(&target.remarks);
     let bytes = estimate(&target.device, arguments.cache_bound).bytes_written;
     printer.remark(format!(
         "{bytes} will be written if the capacity is true, up to {TIMES_MAX} times that on a fake"

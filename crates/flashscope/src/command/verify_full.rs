@@ -59,9 +59,7 @@ pub fn run(arguments: &Verify, printer: &Printer) -> Result<Exit, Failure> {
         return Err(Failure { exit: Exit::Refused, error });
     }
     printer.remark(format!("{}: {}", target.text, target.name));
-    for remark in &target.remarks {
-        printer.remark(format!("note: {remark}"));
-    }
+    printer.notes(&target.remarks);
     let (mut progress, mut state) = start(&mut target, arguments, printer)?;
     let result = test(&mut target, &mut progress, state.as_mut(), printer);
     finish(&target, result, state.as_ref(), printer)

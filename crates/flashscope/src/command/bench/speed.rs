@@ -208,9 +208,7 @@ fn keep_fitting(experiment: &mut Speed, target: &Target, printer: &Printer) -> b
 
 fn announce(target: &Target, printer: &Printer) {
     printer.remark(format!("{}: {}", target.text, target.name));
-    for remark in &target.remarks {
-        printer.remark(format!("note: {remark}"));
-    }
+    printer.notes(&target.remarks);
     if !target.writable {
         printer.remark("read only: the data on it does not change");
     }

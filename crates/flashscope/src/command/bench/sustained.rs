@@ -98,9 +98,7 @@ fn experiment(arguments: &BenchSustained, target: &Target) -> Box<dyn Experiment
 /// Prints what will be measured and written.
 fn announce(target: &Target, experiment: &dyn Experiment, arguments: &BenchSustained, printer: &Printer) {
     printer.remark(format!("{}: {}", target.text, target.name));
-    for remark in &target.remarks {
-        printer.remark(format!("note: {remark}"));
-    }
+    printer.notes(&target.remarks);
     printer.remark(cost(experiment.estimate(&target.device).bytes_written, target, arguments));
 }
 
