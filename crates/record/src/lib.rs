@@ -18,6 +18,7 @@ mod limits;
 mod measurement;
 pub mod observation;
 pub mod run_file;
+pub mod trial;
 pub mod verdict;
 mod would_decide;
 
@@ -29,3 +30,4 @@ pub use finding::{Confidence, Finding, FindingId, Outcome, Value};
 pub use flashscope_device::duration_ns;
 pub use observation::{Ended, Observations};
 pub use run_file::RunFile;
+pub use trial::{Trial, TrialOperation, TrialWorkload, Writeback};

@@ -21,6 +21,7 @@ const ALLOWED: [(&str, &[&str]); 15] = [
     ("measure", &["device", "record", "infer"]),
     ("flashbench", &["device", "record", "infer", "measure"]),
     ("twin", &["device", "sim", "record", "infer", "measure", "flashbench"]),
+    ("recording", &["device", "record"]),
     ("report", &["device", "record", "infer", "layout"]),
     ("store", &["record"]),
     ("zoo", &["device", "sim"]),
