@@ -1,7 +1,9 @@
 //! Runs other programs, and locates the repository.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::thread;
 
 use anyhow::{Context, bail};
 
@@ -57,6 +59,25 @@ pub fn executable(build: &mut Command) -> anyhow::Result<PathBuf> {
         Some(PathBuf::from(message.get("executable")?.as_str()?))
     };
     messages.lines().filter_map(executable).next_back().context("cargo built no binary")
+}
+
+/// The bytes compressed by zstd on one thread, so that the number of cores does not change them; `None`
+/// without the program.
+pub fn zstd(bytes: Vec<u8>) -> anyhow::Result<Option<Vec<u8>>> {
+    let mut command = Command::new("zstd");
+    command
+        .args(["-19", "--single-thread", "--quiet", "--stdout"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let Ok(mut child) = command.spawn() else { return Ok(None) };
+    let mut input = child.stdin.take().context("zstd has no input")?;
+    let writer = thread::spawn(move || input.write_all(&bytes));
+    let output = child.wait_with_output()?;
+    if !output.status.success() {
+        bail!("zstd ended with {}", output.status);
+    }
+    writer.join().map_err(|_| anyhow::anyhow!("writing to zstd panicked"))??;
+    Ok(Some(output.stdout))
 }
 
 /// Cargo's target folder.

@@ -10,12 +10,11 @@ mod licences;
 pub mod trial;
 
 use std::ffi::OsString;
-use std::io::Write as _;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::{fs, thread};
+use std::process::Command;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 
 pub use build::Architecture;
 use contents::{Completions, Contents};
@@ -59,7 +58,7 @@ fn package(architecture: Architecture, program: &Path, runs_here: &Path) -> anyh
     fs::write(&deb, contents.deb(&origin)?)?;
     let mut paths = vec![deb];
     let (name, bytes) = contents.tar(architecture.machine(), &origin)?;
-    match zstd(bytes)? {
+    match process::zstd(bytes)? {
         Some(compressed) => {
             let path = folder.join(format!("{name}.tar.zst"));
             fs::write(&path, compressed)?;
@@ -110,25 +109,6 @@ fn origin() -> anyhow::Result<Origin> {
     };
     let seconds = seconds.trim().parse().context("SOURCE_DATE_EPOCH is no number of seconds")?;
     Ok(Origin { email: log("--format=%ae")?.trim().to_owned(), seconds })
-}
-
-/// The bytes compressed by zstd on one thread, so that the number of cores does not change them; `None`
-/// without the program.
-fn zstd(bytes: Vec<u8>) -> anyhow::Result<Option<Vec<u8>>> {
-    let mut command = Command::new("zstd");
-    command
-        .args(["-19", "--single-thread", "--quiet", "--stdout"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped());
-    let Ok(mut child) = command.spawn() else { return Ok(None) };
-    let mut input = child.stdin.take().context("zstd has no input")?;
-    let writer = thread::spawn(move || input.write_all(&bytes));
-    let output = child.wait_with_output()?;
-    if !output.status.success() {
-        bail!("zstd ended with {}", output.status);
-    }
-    writer.join().map_err(|_| anyhow::anyhow!("writing to zstd panicked"))??;
-    Ok(Some(output.stdout))
 }
 
 /// Cargo's home, where the sources of the dependencies are.

@@ -10,14 +10,14 @@ const FOLDER: u32 = 0o040_755;
 const PROGRAM: u32 = 0o100_755;
 const PLAIN: u32 = 0o100_644;
 
-/// An initramfs with the kernel's modules, busybox, the init script, and the command's script.
-pub fn build(kernel: &Kernel, init: &str, script: &str) -> anyhow::Result<Vec<u8>> {
+/// An initramfs with the modules of every machine and `more`, busybox, the init script, and the command's script.
+pub fn build(kernel: &Kernel, more: &[&str], init: &str, script: &str) -> anyhow::Result<Vec<u8>> {
     let mut archive = Archive::default();
     for folder in ["bin", "lib", "proc", "sys", "dev", "host"] {
         archive.add(folder, FOLDER, b"");
     }
     archive.add("bin/busybox", PROGRAM, &fs::read(&kernel.busybox)?);
-    let modules = modules::needed(&kernel.modules)?;
+    let modules = modules::needed(&kernel.modules, more)?;
     let names: Vec<&str> = modules.iter().map(|(name, _)| name.as_str()).collect();
     archive.add("modules", PLAIN, names.join("\n").as_bytes());
     for (name, contents) in &modules {

@@ -20,15 +20,25 @@ pub struct Kernel {
     pub busybox: PathBuf,
 }
 
+impl Kernel {
+    /// Its release, such as 6.1.0-56-amd64.
+    pub fn release(&self) -> anyhow::Result<String> {
+        let folder = only_entry(&self.modules)?;
+        let name = folder.file_name().unwrap_or_default();
+        Ok(name.to_string_lossy().into_owned())
+    }
+}
+
 /// The package that depends on the newest kernel.
 const KERNEL_PACKAGE: &str = "linux-image-amd64";
 
 /// The files of the kernel's package that are stored: USB, SCSI, device mapper, RAID, 9p, filesystems, and
 /// their dependencies.
-const KERNEL_FILES: [&str; 10] = [
+const KERNEL_FILES: [&str; 11] = [
     "./boot/vmlinuz-*",
     "./lib/modules/*/kernel/block/*",
     "./lib/modules/*/kernel/crypto/*",
+    "./lib/modules/*/kernel/drivers/block/virtio_blk.ko",
     "./lib/modules/*/kernel/drivers/md/*",
     "./lib/modules/*/kernel/drivers/scsi/*",
     "./lib/modules/*/kernel/drivers/usb/*",

@@ -14,12 +14,23 @@ pub struct Machine<'a> {
     pub kernel: &'a Path,
     /// The initramfs.
     pub initramfs: &'a Path,
-    /// Arguments for controllers, images and sticks.
-    pub sticks: Vec<String>,
+    /// Its disks.
+    pub disks: Disks<'a>,
+    /// Its memory, MiB.
+    pub memory_mib: u64,
     /// The longest run time, seconds.
     pub time_limit_s: u32,
     /// The folder for the console's text and the exit code.
     pub folder: &'a Path,
+}
+
+/// The disks of a machine.
+#[derive(Debug)]
+pub struct Disks<'a> {
+    /// Arguments for controllers, images and sticks.
+    pub sticks: Vec<String>,
+    /// An image that the machine reads as /dev/vda.
+    pub source: Option<&'a Path>,
 }
 
 /// The exit code of `timeout` after the time limit (timeout(1)).
@@ -70,24 +81,19 @@ impl Machine<'_> {
     fn qemu(&self, console: &Path, code: &Path) -> Command {
         let mut qemu = Command::new("timeout");
         qemu.args(["--foreground", &self.time_limit_s.to_string(), "qemu-system-x86_64"])
-            .args([
-                "-accel",
-                "tcg",
-                "-m",
-                "512",
-                "-nodefaults",
-                "-no-user-config",
-                "-display",
-                "none",
-                "-no-reboot",
-            ])
+            .args(["-accel", "tcg", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"])
             .arg("-kernel")
             .arg(self.kernel)
             .arg("-initrd")
             .arg(self.initramfs)
             .args(["-append", KERNEL_LINE, "-fsdev", ROOT])
             .args(["-device", "virtio-9p-pci,fsdev=root,mount_tag=root"])
-            .args(&self.sticks)
+            .args(["-m", &self.memory_mib.to_string()])
+            .args(&self.disks.sticks)
+            .args(self.disks.source.iter().flat_map(|image| {
+                let drive = format!("if=virtio,format=raw,readonly=on,file={}", image.display());
+                ["-drive".to_owned(), drive]
+            }))
             .args(["-serial", &format!("file:{}", console.display()), "-serial", "stdio"])
             .args(["-serial", &format!("file:{}", self.stderr_file().display())])
             .args(["-serial", &format!("file:{}", code.display())])

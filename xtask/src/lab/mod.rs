@@ -8,6 +8,7 @@ mod initramfs;
 mod kernel;
 mod machine;
 mod modules;
+mod record;
 mod sticks;
 
 use std::fs::File;
@@ -15,13 +16,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use self::machine::Machine;
+use self::machine::{Disks, Machine};
 use self::sticks::Link;
 use crate::process;
 
 /// The command, and the sticks of the machine.
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Arguments {
+    #[command(subcommand)]
+    task: Option<LabTask>,
     /// Link speed of a stick, Mbit/s: 5000, 480 or 12; repeat for more sticks; default: one stick at 5000
     #[arg(long = "link", value_name = "MBIT_PER_S")]
     links: Vec<Link>,
@@ -42,11 +46,24 @@ pub struct Arguments {
     command: Vec<String>,
 }
 
+/// Tasks with a machine of their own.
+#[derive(Debug, clap::Subcommand)]
+enum LabTask {
+    /// Record the requests of filesystems at work
+    Record(record::Arguments),
+}
+
+/// The memory of the machine that runs a command, MiB. Guess: enough for the kernel, the tools and their files.
+const MEMORY_MIB: u64 = 512;
+
 /// The size of the default image. Guess: large enough for FAT, and quick to create.
 const IMAGE_BYTES: u64 = 64 << 20;
 
 /// Runs the command. The task fails if the command fails.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    if let Some(LabTask::Record(arguments)) = &arguments.task {
+        return record::run(arguments);
+    }
     let links = if arguments.links.is_empty() { &[Link::Super][..] } else { &arguments.links };
     let folder = tempfile::tempdir().context("cannot create a folder for the machine")?;
     let images = images(arguments, links.len(), folder.path())?;
@@ -59,13 +76,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         None => process::built_binary("flashscope", &[])?,
     };
     let script = guest::script(&arguments.command, &program, &std::env::current_dir()?)?;
-    let initramfs = initramfs::build(&kernel, &guest::init(links.len()), &script)?;
+    let initramfs = initramfs::build(&kernel, &[], &guest::init(links.len()), &script)?;
     let initramfs_path = folder.path().join("initramfs");
     std::fs::write(&initramfs_path, initramfs)?;
     let machine = Machine {
         kernel: &kernel.image,
         initramfs: &initramfs_path,
-        sticks,
+        disks: Disks { sticks, source: None },
+        memory_mib: MEMORY_MIB,
         time_limit_s: arguments.time_limit,
         folder: folder.path(),
     };

@@ -28,12 +28,12 @@ const NEEDED: [&str; 17] = [
 /// A module: its name and its contents.
 pub type Module = (String, Vec<u8>);
 
-/// The needed modules below `folder`, in the order of loading.
-pub fn needed(folder: &Path) -> anyhow::Result<Vec<Module>> {
+/// The needed modules and `more` below `folder`, in the order of loading.
+pub fn needed(folder: &Path, more: &[&str]) -> anyhow::Result<Vec<Module>> {
     let mut paths = BTreeMap::new();
     find(folder, &mut paths)?;
     let mut loaded = Vec::new();
-    for name in NEEDED {
+    for name in NEEDED.iter().chain(more) {
         add(name, &paths, &mut loaded)?;
     }
     Ok(loaded)
@@ -92,7 +92,8 @@ mod tests {
         module("scsi-common.ko", "");
         module("sd_mod.ko", "scsi_mod");
         module("unneeded.ko", "");
-        let names: Vec<String> = needed(folder.path()).unwrap().into_iter().map(|(name, _)| name).collect();
+        let names: Vec<String> =
+            needed(folder.path(), &[]).unwrap().into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["scsi_common", "scsi_mod", "usb_storage", "sd_mod"]);
     }
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::bail;
+use flashscope_device::Bytes;
 
 /// The speed of a stick's link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +38,17 @@ impl Link {
             Self::Full => "piix3-usb-uhci",
             Self::High => "qemu-xhci,p2=4,p3=0",
             Self::Super => "qemu-xhci,p2=4,p3=4",
+        }
+    }
+}
+
+impl Link {
+    /// The largest request of the mass storage driver: 240 sectors, or 2048 at 5000 Mbit/s (Linux,
+    /// drivers/usb/storage/scsiglue.c).
+    pub const fn request_max(self) -> Bytes {
+        match self {
+            Self::Full | Self::High => Bytes::kib(120),
+            Self::Super => Bytes::mib(1),
         }
     }
 }

@@ -16,7 +16,8 @@ pub enum FileProfile {
     HelpPages,
     /// Notes, settings and icons: none above 2 KiB, half below 700 bytes.
     Snippets,
-    /// A source tree such as the kernel's: half below 5 KiB, some 15 KiB on average, fifteen to a folder.
+    /// A source tree such as the kernel's: half below 5 KiB, 13 KiB on average, fifteen to a folder. Linux 2.6.34 had
+    /// some 33,000 files in 442 MB.
     KernelSource,
     /// Photographs of 12 to 24 megapixels: some 4 MiB each.
     Photos,
@@ -71,7 +72,7 @@ impl FileProfile {
         match self {
             Self::HelpPages => Shape { median: Bytes::new(1200), sigma: 2.0, most: Bytes::kib(512) },
             Self::Snippets => Shape { median: Bytes::new(700), sigma: 0.8, most: Bytes::kib(2) },
-            Self::KernelSource => Shape { median: Bytes::kib(5), sigma: 1.5, most: Bytes::mib(4) },
+            Self::KernelSource => Shape { median: Bytes::kib(5), sigma: 1.39, most: Bytes::mib(4) },
             Self::Photos => Shape { median: Bytes::mib(4), sigma: 0.35, most: Bytes::mib(12) },
         }
     }

@@ -63,7 +63,7 @@ pub enum ProfileName {
     HelpPages,
     /// Notes, settings and icons: at most 2 KiB, 0.8 KiB on average.
     Snippets,
-    /// A source tree: half below 5 KiB, 15 KiB on average.
+    /// A source tree: half below 5 KiB, 13 KiB on average.
     KernelSource,
     /// Photos of about 4 MiB.
     Photos,
