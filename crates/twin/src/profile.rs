@@ -210,6 +210,7 @@ fn typical_policy() -> OpenBlocks {
         opening: Vec::new(),
         random_merge_copies: 1.0,
         completes_broken_runs: true,
+        fills_gaps: false,
         random_log: None,
     }
 }
@@ -236,6 +237,7 @@ fn policy(input: &FitInput<'_>, model: &WriteModel) -> OpenBlocks {
         opening: opening.collect(),
         random_merge_copies: 1.0,
         completes_broken_runs: false,
+        fills_gaps: false,
         random_log: Some(Bytes::new(model.erase_block * 64)),
     }
 }

@@ -5,14 +5,15 @@
 //! continues where it ended. A run from start to end of the unit replaces the old block for free. A run that
 //! is broken or closed earlier costs a merge: the missing part is copied from the old block. Data that
 //! neither continues a run nor begins at the unit's start puts the unit in random mode: such runs go to its
-//! log, and a full log costs several copies. All costs are closed forms; nothing iterates over pages.
+//! log, and a full log costs several copies. A layer without random mode may fill gaps instead: it copies what
+//! a write skipped, and the run continues. The pages of an MLC block can only be programmed in order. All costs are closed forms; nothing iterates over pages.
 
 mod audit;
 mod closing;
 mod open_unit;
 mod opening;
 
-use crate::arithmetic::pages_touched;
+use crate::arithmetic::{pages_touched, share};
 use crate::curve::Curve;
 use crate::ftl::inconsistency::Inconsistency;
 use crate::ftl::layer::{Counts, Placement, TranslationLayer};
@@ -30,6 +31,7 @@ pub(crate) struct OpenBlocks {
     random_max: usize,
     victim: Victim,
     completes_broken_runs: bool,
+    fills_gaps: bool,
     merge: Curve,
     random_merge: Curve,
     block_pages: u64,
@@ -65,6 +67,7 @@ impl OpenBlocks {
             random_max: policy.open_units_random as usize,
             victim: policy.victim,
             completes_broken_runs: policy.completes_broken_runs,
+            fills_gaps: policy.fills_gaps,
             merge,
             random_merge,
             block_pages,
@@ -131,12 +134,31 @@ impl OpenBlocks {
 
     /// Non-sequential data: it does not continue the run of the unit in `slot`.
     fn jump(&mut self, slot: &mut usize, from: u64) -> u64 {
+        if self.fills_gaps {
+            return self.fill_gap(slot, from);
+        }
         let mut copying_ns = 0;
         if !self.open[*slot].is_fresh() {
             copying_ns = if self.random_max == 0 { self.reopen(slot) } else { self.break_run(slot, from) };
         }
         self.open[*slot].start_run(from);
         copying_ns
+    }
+
+    /// Copies what lies between the run of the unit in `slot`, or the unit's start, and `from`.
+    fn fill_gap(&mut self, slot: &mut usize, from: u64) -> u64 {
+        let mut copying_ns = 0;
+        if !self.open[*slot].is_fresh() && self.open[*slot].run_end > from {
+            copying_ns = self.reopen(slot);
+        }
+        if self.open[*slot].is_fresh() {
+            self.open[*slot].start_run(0);
+        }
+        let open = &mut self.open[*slot];
+        let gap = from - open.run_end;
+        open.run_end = from;
+        self.counts.pages_copied += share(self.block_pages, gap, self.block_bytes);
+        copying_ns + share(self.merge.ns(open.held_bytes), gap, self.block_bytes)
     }
 
     /// Merges a unit and opens it again: for layers without random mode.

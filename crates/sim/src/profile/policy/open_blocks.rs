@@ -68,6 +68,10 @@ pub struct OpenBlocks {
     /// unit's log.
     #[serde(default = "quantity::yes")]
     pub completes_broken_runs: bool,
+    /// Whether a write beyond the end of a sequential run continues it: the skipped part is copied from the
+    /// old block. Only for units without random mode.
+    #[serde(default, skip_serializing_if = "quantity::is_default")]
+    pub fills_gaps: bool,
     /// The random data that a unit's log holds before it must be merged; default: one erase block.
     #[serde(default, with = "quantity::optional")]
     pub random_log: Option<Bytes>,
@@ -93,6 +97,14 @@ impl PolicySection for OpenBlocks {
         )?;
         let allowed = format!("0 to open_units_linear ({linear})");
         ensure(random <= linear, "policy.open_blocks.open_units_random", random, allowed)?;
+        let fills = self.fills_gaps;
+        let is_possible = !fills || random == 0;
+        ensure(
+            is_possible,
+            "policy.open_blocks.fills_gaps",
+            fills,
+            "false if open_units_random is not 0".to_owned(),
+        )?;
         number("policy.open_blocks.random_merge_copies", self.random_merge_copies, 0.0, 10.0)?;
         self.merge_us.check("policy.open_blocks.merge_us")?;
         self.random_merge_us

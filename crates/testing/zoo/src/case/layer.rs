@@ -73,6 +73,7 @@ impl Layer {
             opening: Vec::new(),
             random_merge_copies: 1.0,
             completes_broken_runs: true,
+            fills_gaps: false,
             random_log: None,
         }))
     }

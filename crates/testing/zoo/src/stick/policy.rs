@@ -83,6 +83,7 @@ fn open_blocks(geometry: &Geometry, linear: u32, draw: &mut Draw) -> OpenBlocks 
         opening: Vec::new(),
         random_merge_copies: rounded(if draw.bernoulli(0.5) { 1.0 } else { draw.uniform(1.0, 2.5) }, 2),
         completes_broken_runs: true,
+        fills_gaps: false,
         random_log: random_log(geometry, draw),
     }
 }
