@@ -5,7 +5,8 @@ use flashscope_record::Writeback;
 
 use super::variants::Variant;
 
-/// The length of the reads that mark the phases. The kernel itself reads at least one page.
+/// The length of the reads that mark the phases: each mark is two of them, one behind the other. Some
+/// filesystems read the last sector once when they are mounted.
 pub const MARK: Bytes = Bytes::new(512);
 
 /// Marks are read at the device's last sector: before and after writing, before and after reading.
@@ -32,7 +33,8 @@ pub fn script(variant: &Variant, writeback: Writeback, capacity: Bytes) -> Strin
         "set -e
 {limits}
 stick=/dev/sda
-mark() {{ dd if=$stick of=/run/sector bs={mark} skip={last_sector} count=1 iflag=direct status=none; }}
+look() {{ dd if=$stick of=/run/sector bs={mark} skip={last_sector} count=1 iflag=direct status=none; }}
+mark() {{ look; look; }}
 # FUSE and mount helpers need these.
 [ -e /dev/fuse ] || mknod /dev/fuse c 10 229
 mkdir -p /run/mnt /run/source

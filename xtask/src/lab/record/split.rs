@@ -34,18 +34,20 @@ pub fn phases(trace: &Path) -> anyhow::Result<Phases> {
         bail!("the virtual stick failed a request");
     }
     let header = reader.header().clone();
-    let mark = |record: &TraceRecord| {
+    let is_last_sector = |record: &TraceRecord| {
         record.kind == OpKind::Read
             && record.range.length == MARK
             && record.range.end() == header.capabilities.capacity
     };
-    let mut parts = records.split(mark);
-    let Some([_, written, _, read, _]) =
-        parts.by_ref().collect::<Vec<_>>().first_chunk::<{ MARKS + 1 }>().copied()
-    else {
-        bail!("the trace has fewer than {MARKS} marks");
+    let marks: Vec<usize> = (1..records.len())
+        .filter(|&index| is_last_sector(&records[index - 1]) && is_last_sector(&records[index]))
+        .collect();
+    let [write_begin, write_end, read_begin, read_end] = marks[..] else {
+        bail!("the trace has {} marks instead of {MARKS}", marks.len());
     };
-    Ok(Phases { written: written.to_vec(), read: read.to_vec(), header })
+    let between = |begin: usize, end: usize| records[begin + 1..end - 1].to_vec();
+    let (written, read) = (between(write_begin, write_end), between(read_begin, read_end));
+    Ok(Phases { header, written, read })
 }
 
 /// The bytes of all requests of a kind.
