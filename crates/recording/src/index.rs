@@ -1,8 +1,12 @@
 //! The index of the recordings: `testdata/traces/recordings.toml`.
 
+use std::collections::BTreeSet;
+
 use flashscope_device::Bytes;
 use flashscope_record::{TrialOperation, TrialWorkload, Writeback};
 use serde::{Deserialize, Serialize};
+
+use crate::error::RecordingError;
 
 /// All recordings of a folder.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -56,4 +60,76 @@ pub struct Recording {
     pub size: Bytes,
     /// The FNV-1a checksum of the file, 16 hexadecimal digits.
     pub checksum: String,
+}
+
+/// The most recordings of an index. Policy: fifty times those of the program.
+const RECORDINGS_MAX: usize = 50_000;
+/// The most requests of a recording: one with 33,000 files has at most 300,000. Bounds the memory to 50 MB.
+const REQUESTS_MAX: u64 = 1_000_000;
+/// The largest file of a recording: [`REQUESTS_MAX`] requests need 8 MB before they are compressed.
+const SIZE_MAX: Bytes = Bytes::mib(16);
+/// The longest name of a filesystem with its options. Policy: a column of a table.
+const VARIANT_CHARS_MAX: usize = 24;
+
+impl Index {
+    /// The index with this text, if every value is possible.
+    ///
+    /// # Errors
+    /// [`RecordingError::Index`] or [`RecordingError::Entry`].
+    pub fn parse(text: &str) -> Result<Self, RecordingError> {
+        let index: Self =
+            toml::from_str(text).map_err(|error| RecordingError::Index { source: Box::new(error) })?;
+        if index.recording.len() > RECORDINGS_MAX {
+            let file = String::new();
+            return Err(RecordingError::Entry { file, what: "more recordings than this program reads" });
+        }
+        let mut seen = BTreeSet::new();
+        for recording in &index.recording {
+            let entry = |what| RecordingError::Entry { file: recording.file.clone(), what };
+            recording.check().map_err(entry)?;
+            if !seen.insert(recording.conditions()) {
+                return Err(entry("another recording has the same conditions and round"));
+            }
+        }
+        Ok(index)
+    }
+}
+
+impl Recording {
+    /// What is wrong with its values.
+    fn check(&self) -> Result<(), &'static str> {
+        let is_name = |text: &str, extra: &[u8]| {
+            let plain =
+                |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte) || extra.contains(&byte);
+            !text.is_empty() && text.bytes().all(plain)
+        };
+        let is_checksum =
+            self.checksum.len() == 16 && self.checksum.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let rules = [
+            (
+                is_name(&self.file, b".") && self.file.ends_with(".zst"),
+                "the file's name is not a plain one ending in .zst",
+            ),
+            (is_name(&self.variant, b""), "the variant is not letters, digits and hyphens"),
+            (self.variant.len() <= VARIANT_CHARS_MAX, "the variant has more than 24 characters"),
+            (self.round > 0, "rounds count from 1"),
+            (!self.capacity.is_zero(), "the capacity is zero"),
+            (
+                (1..=REQUESTS_MAX).contains(&self.requests),
+                "the number of requests is not from 1 to 1,000,000",
+            ),
+            (!self.size.is_zero() && self.size <= SIZE_MAX, "the size is not from 1 byte to 16 MiB"),
+            (is_checksum, "the checksum is not 16 hexadecimal digits"),
+        ];
+        rules.iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, what)| Err(what))
+    }
+
+    /// What distinguishes it from every other recording.
+    fn conditions(&self) -> impl Ord + use<> {
+        (
+            self.variant.clone(),
+            (self.workload, self.operation, self.writeback, self.round),
+            (self.erase_block, self.request_max, self.capacity, self.memory),
+        )
+    }
 }

@@ -38,6 +38,7 @@ const ALLOWED: [(&str, &[&str]); 16] = [
             "flashbench",
             "twin",
             "layout",
+            "recording",
             "report",
             "store",
         ],

@@ -3,6 +3,7 @@
 mod apply;
 mod bench;
 mod check;
+mod fs;
 mod import;
 mod list;
 mod measure;
@@ -24,6 +25,7 @@ pub use bench::{
     SpeedTests, Thorough,
 };
 pub use check::Check;
+pub use fs::{Fs, FsCompare};
 pub use import::Import;
 pub use list::List;
 pub use measure::{ExperimentName, Format, Measure};
@@ -170,6 +172,9 @@ pub enum Command {
     /// terminals, and infers what `check` would. With --brief, prints one line for each log.
     #[command(after_long_help = import::EXAMPLES)]
     Import(Import),
+    /// Compare filesystems.
+    #[command(subcommand, after_long_help = fs::EXAMPLES)]
+    Fs(Fs),
     /// Work with virtual sticks.
     #[command(subcommand, after_long_help = sim::EXAMPLES)]
     Sim(Sim),
@@ -216,6 +221,7 @@ impl Command {
             Self::Verify(verify) => Some(&mut verify.target),
             Self::Plan(plan) => Some(&mut plan.target),
             Self::Measure(measure) => Some(&mut measure.target),
+            Self::Fs(fs) => Some(fs.target_mut()),
             _ => None,
         }
     }

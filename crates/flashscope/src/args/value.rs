@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use flashscope_device::Bytes;
+use flashscope_device::{Bytes, SECTOR};
 use flashscope_infer::streams::sustained::SAMPLES_MIN;
 use flashscope_measure::capacity::CACHE_BOUND_MAX;
+use flashscope_record::TrialWorkload;
 
 use super::shared::Yes;
 
@@ -120,4 +121,25 @@ pub fn cache_bound(text: &str) -> Result<Bytes, String> {
     let size: Bytes = text.parse().map_err(|error| format!("{error}"))?;
     let fits = (Bytes::mib(1)..=CACHE_BOUND_MAX).contains(&size) && size.is_multiple_of(Bytes::mib(1));
     fits.then_some(size).ok_or_else(|| format!("whole MiB from 1 MiB to {CACHE_BOUND_MAX} are needed"))
+}
+
+/// A workload with recordings.
+pub fn workload(text: &str) -> Result<TrialWorkload, String> {
+    let found = TrialWorkload::STANDARD.into_iter().find(|workload| workload.name() == text);
+    found.ok_or_else(|| {
+        format!("one of {} is needed", TrialWorkload::STANDARD.map(TrialWorkload::name).join(", "))
+    })
+}
+
+/// The first byte of a partition: a size, or a number of sectors such as `63s`.
+pub fn partition_start(text: &str) -> Result<Bytes, String> {
+    let needed =
+        || "a size in whole sectors such as 4MiB, or a number of sectors such as 63s, is needed".to_owned();
+    let start = match text.strip_suffix('s') {
+        Some(sectors) => {
+            sectors.parse().ok().and_then(|sectors: u64| sectors.checked_mul(SECTOR.get())).map(Bytes::new)
+        }
+        None => text.parse().ok(),
+    };
+    start.filter(|start| start.is_multiple_of(SECTOR)).ok_or_else(needed)
 }

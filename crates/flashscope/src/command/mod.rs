@@ -7,6 +7,7 @@ pub mod check;
 mod check_classes;
 mod check_directory;
 pub mod compare;
+pub mod fs;
 pub mod generate;
 pub mod import;
 pub mod list;

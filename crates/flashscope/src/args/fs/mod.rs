@@ -1,0 +1,31 @@
+//! `flashscope fs` and its subcommands.
+
+mod compare;
+
+use clap::Subcommand;
+
+pub use compare::FsCompare;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  flashscope fs compare sim:generic-2g         filesystems on a virtual stick";
+
+/// `flashscope fs`
+#[derive(Debug, Subcommand)]
+pub enum Fs {
+    /// Find the fastest filesystem and options for a stick.
+    ///
+    /// On a virtual stick, replays recordings of a real kernel that writes files and reads them back on each
+    /// filesystem, in virtual time: docs/methods/filesystems.md. The same answer every time.
+    #[command(after_long_help = compare::EXAMPLES)]
+    Compare(FsCompare),
+}
+
+impl Fs {
+    /// The target, which may be a virtual stick.
+    pub const fn target_mut(&mut self) -> &mut String {
+        match self {
+            Self::Compare(compare) => &mut compare.target,
+        }
+    }
+}

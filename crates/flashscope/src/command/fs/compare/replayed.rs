@@ -1,0 +1,199 @@
+//! Trials on a virtual stick: recordings of a real kernel, replayed in virtual time.
+//!
+//! Each pair of write and read starts on a stick that is fresh from the profile's state, so their order does
+//! not matter. Round `n` has the seed of the first round plus `n - 1`.
+
+use std::collections::BTreeSet;
+
+use anyhow::anyhow;
+use flashscope_device::layer::{Interrupt, Interruptible};
+use flashscope_device::{Bytes, Pattern};
+use flashscope_recording::{
+    Attempt, Choice, Failure as TrialFailure, FailureReason, Fit, Place, Recording, Recordings, Wish, choose,
+    try_out,
+};
+use flashscope_sim::target::Target;
+
+use super::compared::Compared;
+use crate::args::FsCompare;
+use crate::exit::{Exit, Failure, OrExit};
+use crate::interrupt::on_interrupt;
+use crate::printer::Printer;
+
+/// Compares on the virtual stick of this name.
+///
+/// # Errors
+/// Exit code 2 for an unknown stick or filesystem, for recordings that cannot be read, and if none fits.
+pub fn compare(arguments: &FsCompare, name: &str, printer: &Printer) -> Result<Compared, Failure> {
+    let mut target = Target::parse(name).or_exit_bare(Exit::Usage)?;
+    target.seed = arguments.seed.unwrap_or(target.seed);
+    let recordings = match &arguments.recordings {
+        Some(folder) => Recordings::in_folder(folder),
+        None => Recordings::embedded(),
+    }
+    .or_exit_bare(Exit::Usage)?;
+    let session = Session { recordings: &recordings, target: &target, start: start(arguments, &target) };
+    let choices = session.choices(arguments)?;
+    let attempts = session.replay(&choices, &on_interrupt()?, printer)?;
+    Ok(session.compared(&choices, &attempts))
+}
+
+/// Where the filesystem starts if nothing was said: where partitioning programs start, rounded up to an erase
+/// block.
+fn start(arguments: &FsCompare, target: &Target) -> Bytes {
+    arguments.partition_start.unwrap_or_else(|| Bytes::mib(1).round_up(target.profile.ftl.erase_block))
+}
+
+/// The recordings and the stick.
+struct Session<'a> {
+    recordings: &'a Recordings,
+    target: &'a Target,
+    start: Bytes,
+}
+
+impl<'a> Session<'a> {
+    /// The recordings that were asked for and fit.
+    fn choices(&self, arguments: &FsCompare) -> Result<Vec<Choice<'a>>, Failure> {
+        self.check_names(&arguments.filesystems)?;
+        let profile = &self.target.profile;
+        let wish = Wish {
+            variants: arguments.filesystems.clone(),
+            workloads: arguments.workloads.clone(),
+            rounds: arguments.rounds,
+        };
+        let fit = Fit {
+            erase_block: profile.ftl.erase_block,
+            request_max: profile.link.timing().max_command,
+            room: profile.capacity.saturating_sub(self.start),
+        };
+        let choices = choose(self.recordings.list(), &wish, &fit);
+        if choices.is_empty() { Err(self.nothing_fits(&wish, &fit)) } else { Ok(choices) }
+    }
+
+    /// Refuses a filesystem without recordings.
+    fn check_names(&self, asked: &[String]) -> Result<(), Failure> {
+        let known: BTreeSet<&str> = self.recordings.list().iter().map(|each| each.variant.as_str()).collect();
+        let Some(unknown) = asked.iter().find(|name| !known.contains(name.as_str())) else { return Ok(()) };
+        let nearest = known.iter().min_by_key(|name| strsim::damerau_levenshtein(name, unknown));
+        let hint = nearest
+            .filter(|name| strsim::damerau_levenshtein(name, unknown) <= 2)
+            .map_or_else(String::new, |name| format!("; did you mean {name}?"));
+        let all = known.iter().copied().collect::<Vec<_>>().join(", ");
+        let error = match known.is_empty() {
+            true => anyhow!("there are no recordings; make some with: cargo xtask lab record"),
+            false => anyhow!("no recording is of the filesystem '{unknown}'{hint} There are: {all}"),
+        };
+        Err(Failure { exit: Exit::Usage, error })
+    }
+
+    /// Why no recording fits: there is none of these, or the stick is too small for all.
+    fn nothing_fits(&self, wish: &Wish, fit: &Fit) -> Failure {
+        let anywhere = choose(self.recordings.list(), wish, &Fit { room: Bytes::new(u64::MAX), ..*fit });
+        let least = anywhere.iter().map(|choice| choice.write.capacity).min();
+        let name = &self.target.profile.name;
+        let error = match least.and_then(|least| least.checked_add(self.start)) {
+            Some(needed) => anyhow!(
+                "{name} holds {}, and the smallest of these recordings ends at {needed}; \
+                 try 'sim:{name}?capacity={}GiB'",
+                self.target.profile.capacity,
+                needed.round_up(Bytes::gib(1)).get() >> 30
+            ),
+            None => {
+                anyhow!("there are no recordings of these filesystems and workloads; leave out --workloads")
+            }
+        };
+        Failure { exit: Exit::Usage, error }
+    }
+
+    /// Replays everything, until Ctrl-C.
+    fn replay(
+        &self,
+        choices: &[Choice<'_>],
+        interrupt: &Interrupt,
+        printer: &Printer,
+    ) -> Result<Vec<Attempt>, Failure> {
+        let mut attempts = Vec::new();
+        for choice in choices {
+            printer.detail(describe(choice.write));
+            attempts.extend(self.round(choice, interrupt)?);
+            if interrupt.is_requested() {
+                break;
+            }
+        }
+        Ok(attempts)
+    }
+
+    /// One round on a fresh stick.
+    fn round(&self, choice: &Choice<'_>, interrupt: &Interrupt) -> Result<Vec<Attempt>, Failure> {
+        let seed = self.target.seed.wrapping_add(u64::from(choice.write.round) - 1);
+        let stick = Target { seed, ..self.target.clone() }.device().or_exit_bare(Exit::Usage)?;
+        let mut device = Interruptible::new(stick, interrupt.clone());
+        let queue_depth = self.target.profile.link.timing().queue_depth;
+        let place = Place { start: self.start, queue_depth, pattern: Pattern::new(seed) };
+        try_out(self.recordings, choice, &mut device, place).or_exit_bare(Exit::Usage)
+    }
+
+    fn compared(&self, choices: &[Choice<'_>], attempts: &[Attempt]) -> Compared {
+        let profile = &self.target.profile;
+        let trials = attempts.iter().filter_map(|attempt| attempt.trial.as_ref().ok()).cloned().collect();
+        let failed: Vec<&TrialFailure> =
+            attempts.iter().filter_map(|attempt| attempt.trial.as_ref().err()).collect();
+        let is_interrupted = failed.iter().any(|failure| failure.is_interrupt());
+        let failures =
+            failed.iter().filter(|failure| !failure.is_interrupt()).map(|failure| sentence(failure));
+        let failures: Vec<String> = failures.collect();
+        let exit = match (is_interrupted, failures.is_empty()) {
+            (true, _) => Exit::Interrupted,
+            (false, true) => Exit::Fine,
+            (false, false) => Exit::Failed,
+        };
+        Compared {
+            device: format!("virtual stick: {}", profile.description),
+            trials,
+            failures,
+            notes: self.notes(choices),
+            exit,
+        }
+    }
+
+    /// What the recordings do not fit.
+    fn notes(&self, choices: &[Choice<'_>]) -> Vec<String> {
+        let erase_block = self.target.profile.ftl.erase_block;
+        let others: BTreeSet<(&str, Bytes)> = choices
+            .iter()
+            .filter_map(|choice| Some((choice.write.variant.as_str(), choice.write.erase_block?)))
+            .filter(|(_, recorded)| *recorded != erase_block)
+            .collect();
+        let note = |(variant, recorded): (&str, Bytes)| {
+            format!(
+                "the options of {variant} were chosen for erase blocks of {recorded}; this stick has {erase_block}"
+            )
+        };
+        others.into_iter().map(note).collect()
+    }
+}
+
+fn describe(recording: &Recording) -> String {
+    let Recording { variant, workload, writeback, round, .. } = recording;
+    format!("{variant}, {}, {} writeback, round {round}", workload.name(), writeback.name())
+}
+
+fn sentence(failure: &TrialFailure) -> String {
+    let tried = &failure.tried;
+    let what = format!(
+        "{} on {} ({}, round {})",
+        tried.workload.name(),
+        tried.variant,
+        tried.operation.name(),
+        tried.round
+    );
+    match &failure.reason {
+        FailureReason::Device { after, requests, error } => {
+            format!("{what}: after {after} of {requests} requests {error}")
+        }
+        FailureReason::Requests { failed, requests, first } => {
+            let first = first.as_ref().map_or_else(String::new, |error| format!("; the first: {error}"));
+            format!("{what}: {failed} of {requests} requests failed{first}")
+        }
+    }
+}
