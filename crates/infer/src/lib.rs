@@ -1,8 +1,8 @@
 //! Pure inference: observations in, findings and a diagnosis out. No device, no clock, no random choice.
 //!
 //! Modules from bottom to top: statistics, thresholds, sizes, method, slow_classifier, streams, geometry,
-//! size_sweep, open_blocks, files, published, sanity, findings, classes, diagnosis, verdict, activity. A
-//! module uses only those below it (`cargo xtask tidy`).
+//! size_sweep, open_blocks, files, trials, published, sanity, findings, classes, diagnosis, verdict,
+//! activity. A module uses only those below it (`cargo xtask tidy`).
 
 #![deny(missing_docs)]
 
@@ -22,6 +22,7 @@ pub mod slow_classifier;
 pub mod statistics;
 pub mod streams;
 pub mod thresholds;
+pub mod trials;
 pub mod verdict;
 
 pub use classes::classes_of;

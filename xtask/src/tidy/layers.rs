@@ -138,6 +138,7 @@ const ORDERS: [(&str, &[&str]); 8] = [
             "size_sweep",
             "open_blocks",
             "files",
+            "trials",
             "published",
             "sanity",
             "findings",
