@@ -23,6 +23,7 @@ mod eviction_cost;
 mod experiment_view;
 mod figures;
 pub mod files;
+pub mod filesystems;
 pub mod first_screen;
 pub mod full_capacity;
 mod html;

@@ -54,6 +54,11 @@ pub fn output_file(text: &str) -> Result<PathBuf, String> {
     }
 }
 
+/// A file that ends in .html or .json, which holds the document of `--json`.
+pub fn page_or_document(text: &str) -> Result<PathBuf, String> {
+    output_file(text).map_err(|_| "the name must end in .html (a page) or .json (the document)".to_owned())
+}
+
 /// A file that ends in .json.
 pub fn plan_file(text: &str) -> Result<PathBuf, String> {
     output_file(text)

@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 
 use super::{
     ApplyDocument, BenchCacheDocument, BenchFilesDocument, BenchMethodsDocument, Body, ClassesDocument,
-    CompareDocument, Document, FindingsDocument, ListDocument, ListEventDocument, PlanDocument,
-    RestoreDocument, ServedDocument, ServingDocument, SimFitDocument, SimListDocument, SimReplayDocument,
-    SimShowDocument, UndoDocument, VerifyDocument, VerifyFullDocument, WatchDocument, WritebackLimitDocument,
+    CompareDocument, Document, FindingsDocument, FsCompareDocument, ListDocument, ListEventDocument,
+    PlanDocument, RestoreDocument, ServedDocument, ServingDocument, SimFitDocument, SimListDocument,
+    SimReplayDocument, SimShowDocument, UndoDocument, VerifyDocument, VerifyFullDocument, WatchDocument,
+    WritebackLimitDocument,
 };
 
 /// A schema and its name.
@@ -21,13 +22,14 @@ pub struct Schema {
 }
 
 /// The schemas of all documents, and of run files.
-pub const ALL: [Schema; 23] = [
+pub const ALL: [Schema; 24] = [
     of::<FindingsDocument>(),
     of::<ClassesDocument>(),
     of::<BenchFilesDocument>(),
     of::<BenchMethodsDocument>(),
     of::<BenchCacheDocument>(),
     of::<CompareDocument>(),
+    of::<FsCompareDocument>(),
     of::<ListDocument>(),
     of::<ListEventDocument>(),
     of::<WatchDocument>(),

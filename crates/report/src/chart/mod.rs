@@ -4,6 +4,7 @@
 //! an axis cannot show are not drawn.
 
 mod axis;
+mod bars;
 mod boundary;
 mod charts;
 mod fat_area;
@@ -17,6 +18,7 @@ mod sustained;
 mod ticks;
 
 pub use axis::{Axis, Scale, Unit};
+pub use bars::{Bar, BarChart};
 pub use charts::charts;
 pub use model::{Annotation, Chart, Colour, Marker, Point, Series, SeriesStyle, Table};
 pub use ticks::Tick;

@@ -8,10 +8,10 @@ mod methods;
 mod prose;
 mod table;
 
+pub(crate) use prose::prose;
 pub(crate) use table::plain_table;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use prose::prose;
 
 use crate::bench_report::BenchReport;
 use crate::first_screen::first_screen as first_screen_of;

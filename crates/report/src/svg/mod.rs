@@ -2,11 +2,13 @@
 //! own.
 
 mod axes;
+mod bars;
 mod coordinate;
 mod frame;
 mod legend;
 mod marks;
 
+pub use bars::inline_bars;
 pub use frame::Layout;
 
 use maud::{Markup, PreEscaped, html};

@@ -1,5 +1,6 @@
 //! The report as text: verdict, findings, charts, conditions.
 
+mod bars;
 mod canvas;
 mod findings;
 mod first_screen;
@@ -112,6 +113,30 @@ pub(crate) fn bench_text(bench: &BenchReport, width: usize, style: Style) -> Str
         page.list(title, sentences);
     }
     page.text
+}
+
+/// Bar charts with their titles, and lists of sentences, as text of lines at most `width` columns wide.
+pub(crate) fn bar_charts_text(
+    charts: &[chart::BarChart],
+    lists: &[(&str, Vec<Sentence>)],
+    width: usize,
+    style: Style,
+) -> String {
+    let mut page = Page { text: String::new(), width: width.max(WIDTH_MIN), style };
+    for chart in charts {
+        page.block(&chart.title, &bars::draw(chart, page.width, style));
+        page.text.push('\n');
+        table_lines(&chart.table, page.width).iter().for_each(|line| page.line(line));
+    }
+    for (title, sentences) in lists {
+        page.list(title, sentences);
+    }
+    page.text
+}
+
+/// The lines of a table, at most `width` columns wide.
+pub(crate) fn table_lines(table: &chart::Table, width: usize) -> Vec<String> {
+    findings::plain(table, width.max(WIDTH_MIN))
 }
 
 fn conditions(report: &Report<'_>) -> Vec<Sentence> {

@@ -53,4 +53,10 @@ pub struct FsCompare {
     /// The folder has an index, recordings.toml.
     #[arg(help_heading = heading::STICK, long, value_name = "DIR")]
     pub recordings: Option<PathBuf>,
+    /// Print all times with their intervals, charts and conditions.
+    #[arg(help_heading = heading::OUTPUT, long)]
+    pub details: bool,
+    /// Also write a page (.html) or the JSON document (.json). May be repeated.
+    #[arg(help_heading = heading::OUTPUT, short = 'o', long = "output", value_name = "FILE", value_parser = value::page_or_document)]
+    pub output: Vec<PathBuf>,
 }

@@ -1,6 +1,8 @@
 //! The trials of a target, before any statistics.
 
+use flashscope_device::Bytes;
 use flashscope_record::Trial;
+use flashscope_report::filesystems::TrialSource;
 
 use crate::exit::Exit;
 
@@ -9,9 +11,15 @@ use crate::exit::Exit;
 pub struct Compared {
     /// The device in one line.
     pub device: String,
+    /// The first byte of each filesystem.
+    pub start: Bytes,
+    /// The random seed.
+    pub seed: u64,
+    /// Where the times come from.
+    pub source: TrialSource,
     /// The trials that succeeded.
     pub trials: Vec<Trial>,
-    /// One sentence for each kind of failure.
+    /// One sentence for each failure.
     pub failures: Vec<String>,
     /// What a reader should know about the conditions.
     pub notes: Vec<String>,

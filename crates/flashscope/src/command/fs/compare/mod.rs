@@ -5,25 +5,45 @@
 mod compared;
 mod replayed;
 
-use anyhow::anyhow;
+use std::path::Path;
 
-use self::compared::Compared;
+use anyhow::anyhow;
+use flashscope_infer::trials::summary::Summary;
+use flashscope_report::filesystems::{Compared as Comparison, html_page, text};
+
 use crate::args::FsCompare;
-use crate::exit::{Exit, Failure};
+use crate::destination::Destination;
+use crate::document::{Document, FsCompareDocument};
+use crate::exit::{Exit, Failure, OrExit};
 use crate::printer::Printer;
+use crate::{outputs, target};
 
 /// Runs the command.
 ///
 /// # Errors
-/// Exit code 2 for a wrong target, option or recording.
+/// Exit code 2 for a wrong target, option or recording, 3 if a file cannot be written, 4 if that is a disk.
 pub fn run(arguments: &FsCompare, printer: &Printer) -> Result<Exit, Failure> {
+    outputs::permit(&arguments.output, target::file(&arguments.target))?;
     let compared = match arguments.target.strip_prefix("sim:") {
         Some(name) => replayed::compare(arguments, name, printer)?,
         None => return Err(not_virtual(&arguments.target)),
     };
-    printer.notes(&compared.notes);
-    show(&compared, printer)?;
-    compared.failures.iter().for_each(|failure| printer.remark(format!("failed: {failure}")));
+    let summary = Summary::of(&compared.trials);
+    let comparison = Comparison {
+        target: &arguments.target,
+        device: &compared.device,
+        start: compared.start,
+        summary: &summary,
+        source: &compared.source,
+        failures: &compared.failures,
+        notes: &compared.notes,
+    };
+    let document = FsCompareDocument::new(&comparison, &compared.trials, compared.seed);
+    print(&comparison, &document, arguments, printer)?;
+    for file in &arguments.output {
+        write(file, &comparison, &document)?;
+        printer.remark(format!("wrote {}", file.display()));
+    }
     Ok(compared.exit)
 }
 
@@ -35,19 +55,31 @@ fn not_virtual(target: &str) -> Failure {
     Failure { exit: Exit::Usage, error }
 }
 
-/// Prints each trial.
-fn show(compared: &Compared, printer: &Printer) -> Result<(), Failure> {
-    let line = |trial: &flashscope_record::Trial| {
-        format!(
-            "{:<24} {:<6} {:<6} {:<6} {:>3} {:>12.3} s\n",
-            trial.variant,
-            trial.workload.name(),
-            trial.operation.name(),
-            trial.writeback.name(),
-            trial.round,
-            trial.seconds
-        )
+fn print(
+    comparison: &Comparison<'_>,
+    document: &FsCompareDocument,
+    arguments: &FsCompare,
+    printer: &Printer,
+) -> Result<(), Failure> {
+    if printer.json {
+        printer.document(document)?;
+    } else {
+        printer.notes(comparison.notes);
+        printer.result(&text(comparison, printer.width(), printer.style(), arguments.details))?;
+    }
+    comparison.failures.iter().for_each(|failure| printer.remark(format!("failed: {failure}")));
+    Ok(())
+}
+
+/// Writes a page or the document to `file`, by its extension.
+fn write(file: &Path, comparison: &Comparison<'_>, document: &FsCompareDocument) -> Result<(), Failure> {
+    let is_document = file.extension().is_some_and(|extension| extension == "json");
+    let text = if is_document {
+        let text = serde_json::to_string_pretty(&Document::new(document));
+        text.or_exit(Exit::Failed, "cannot write the comparison as JSON")? + "\n"
+    } else {
+        html_page(comparison)
     };
-    let trials: String = compared.trials.iter().map(line).collect();
-    Ok(printer.result(&format!("{}\n{trials}", compared.device))?)
+    let cannot = format!("cannot write {}; check the free space and permissions", file.display());
+    Destination::of(file)?.write(&text).or_exit(Exit::Failed, cannot)
 }

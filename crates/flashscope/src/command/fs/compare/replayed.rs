@@ -12,6 +12,7 @@ use flashscope_recording::{
     Attempt, Choice, Failure as TrialFailure, FailureReason, Fit, Place, Recording, Recordings, Wish, choose,
     try_out,
 };
+use flashscope_report::filesystems::TrialSource;
 use flashscope_sim::target::Target;
 
 use super::compared::Compared;
@@ -149,6 +150,9 @@ impl<'a> Session<'a> {
         };
         Compared {
             device: format!("virtual stick: {}", profile.description),
+            start: self.start,
+            seed: self.target.seed,
+            source: source(choices),
             trials,
             failures,
             notes: self.notes(choices),
@@ -170,6 +174,19 @@ impl<'a> Session<'a> {
             )
         };
         others.into_iter().map(note).collect()
+    }
+}
+
+/// The conditions of the recordings.
+fn source(choices: &[Choice<'_>]) -> TrialSource {
+    let recordings = || choices.iter().map(|choice| choice.write);
+    let kernels: BTreeSet<&str> = recordings().map(|each| each.kernel.as_str()).collect();
+    let memories: BTreeSet<Bytes> = recordings().map(|each| each.memory).collect();
+    let capacities: BTreeSet<Bytes> = recordings().map(|each| each.capacity).collect();
+    TrialSource::Replayed {
+        kernels: kernels.into_iter().map(str::to_owned).collect(),
+        memories: memories.into_iter().collect(),
+        capacities: capacities.into_iter().collect(),
     }
 }
 

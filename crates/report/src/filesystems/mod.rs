@@ -1,0 +1,46 @@
+//! Filesystems compared on one stick: what to take, the times with their intervals, and what is in them.
+
+mod charts;
+mod page;
+mod screen;
+mod words;
+
+use flashscope_device::Bytes;
+use flashscope_infer::trials::summary::Summary;
+
+pub use page::html_page;
+pub use screen::text;
+pub use words::sentences;
+
+/// A comparison of filesystems.
+#[derive(Debug)]
+pub struct Compared<'a> {
+    /// The target as it was typed.
+    pub target: &'a str,
+    /// The device in one line.
+    pub device: &'a str,
+    /// The first byte of each filesystem.
+    pub start: Bytes,
+    /// The times.
+    pub summary: &'a Summary,
+    /// Where the times come from.
+    pub source: &'a TrialSource,
+    /// One sentence for each failure.
+    pub failures: &'a [String],
+    /// What a reader should know besides.
+    pub notes: &'a [String],
+}
+
+/// Where the times of trials come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TrialSource {
+    /// From recordings of a real kernel, replayed on a virtual stick.
+    Replayed {
+        /// The kernels.
+        kernels: Vec<String>,
+        /// The memory of the recorded hosts.
+        memories: Vec<Bytes>,
+        /// The capacities of the recorded filesystems.
+        capacities: Vec<Bytes>,
+    },
+}

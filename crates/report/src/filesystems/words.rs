@@ -1,0 +1,139 @@
+//! What to take, and what the intervals hold.
+
+use flashscope_device::Bytes;
+use flashscope_infer::trials::summary::Cell;
+use flashscope_infer::trials::{Comparison, Recommendation};
+use flashscope_record::{TrialOperation, TrialWorkload, Writeback};
+
+use super::{Compared, TrialSource};
+use crate::quantity;
+use crate::words::{Sentence, confidence_level};
+
+/// The most names in a sentence; the others are counted.
+const NAMES_MAX: usize = 3;
+
+/// What to take for each kind of files, one sentence or two for each.
+#[must_use]
+pub fn sentences(compared: &Compared<'_>) -> Vec<Sentence> {
+    let summary = compared.summary;
+    let sentences = summary.recommendations.iter().map(|each| Sentence::new(recommendation(compared, each)));
+    let sentences: Vec<Sentence> = sentences.collect();
+    if sentences.is_empty() { vec![Sentence::new("no trial was completed")] } else { sentences }
+}
+
+fn recommendation(compared: &Compared<'_>, each: &Recommendation) -> String {
+    let files = purpose(each.workload);
+    let cell = compared.summary.cell(&each.fastest, each.workload, TrialOperation::Write);
+    let time =
+        cell.map_or_else(String::new, |cell| format!(" ({})", quantity::seconds(cell.estimate.seconds)));
+    let equals = match each.equals.as_slice() {
+        [] => String::new(),
+        equals => format!("; {} may be as fast", names(equals)),
+    };
+    let gain = match (&each.baseline, each.gain) {
+        (Some(baseline), Some(gain)) if gain.is_shown() => format!(": writes {}", times(&gain, baseline)),
+        (Some(baseline), Some(_)) => {
+            return format!(
+                "{files}: no difference that these trials can show between {} and {baseline}{}",
+                each.fastest,
+                equals_besides(each, baseline)
+            );
+        }
+        _ => ": nothing else was tried".to_owned(),
+    };
+    format!("{files}: {}{time}{gain}{equals}{}", each.fastest, slower_read(each))
+}
+
+fn equals_besides(each: &Recommendation, baseline: &str) -> String {
+    let others: Vec<String> = each.equals.iter().filter(|name| *name != baseline).cloned().collect();
+    if others.is_empty() { String::new() } else { format!(", nor {}", names(&others)) }
+}
+
+fn slower_read(each: &Recommendation) -> String {
+    each.faster_read.as_ref().map_or_else(String::new, |(faster, by)| {
+        format!(". It reads {} times as slowly as {faster}", quantity::ratio(by.ratio))
+    })
+}
+
+/// `2.3 times as fast as vfat (2.1 to 2.5; very sure)`.
+fn times(gain: &Comparison, baseline: &str) -> String {
+    format!(
+        "{} times as fast as {baseline} ({}; {})",
+        quantity::ratio(gain.ratio),
+        ratio_interval(gain),
+        confidence_level(gain.confidence)
+    )
+}
+
+/// The ends of the interval of a ratio: `2.1 to 2.5`.
+fn ratio_interval(gain: &Comparison) -> String {
+    let [low, high] = [gain.low, gain.high].map(quantity::ratio);
+    if low == high {
+        quantity::interval_ends(gain.low, gain.high).join(" to ")
+    } else {
+        format!("{low} to {high}")
+    }
+}
+
+fn names(all: &[String]) -> String {
+    match all {
+        [one] => one.clone(),
+        all if all.len() <= NAMES_MAX => {
+            let (last, first) = all.split_last().unwrap_or((&all[0], &[]));
+            format!("{} and {last}", first.join(", "))
+        }
+        all => format!("{} and {} others", all[..NAMES_MAX - 1].join(", "), all.len() - NAMES_MAX + 1),
+    }
+}
+
+/// The files in a few words.
+pub const fn purpose(workload: TrialWorkload) -> &'static str {
+    match workload {
+        TrialWorkload::Tree => "source tree",
+        TrialWorkload::Large => "large files",
+        TrialWorkload::Small => "small files",
+        TrialWorkload::Like => "files like yours",
+    }
+}
+
+/// What the intervals hold, one sentence each.
+pub fn in_the_interval(compared: &Compared<'_>) -> Vec<Sentence> {
+    let TrialSource::Replayed { .. } = compared.source;
+    let both = if has_both_limits(&compared.summary.cells) {
+        "late and early writeback: a host with much memory and one that waits for the stick; most lie between"
+    } else {
+        ""
+    };
+    let sentences = [
+        "95 % for the mean of many recordings: their spread, by the draws of the allocator (1 to 10 % were seen)",
+        both,
+        "0.7 % for timers and the emulated processor, as measured on sticks that were slow while they recorded",
+    ];
+    sentences.into_iter().filter(|text| !text.is_empty()).map(Sentence::new).collect()
+}
+
+/// What the intervals do not hold, one sentence each.
+pub fn not_in_the_interval(compared: &Compared<'_>) -> Vec<Sentence> {
+    let TrialSource::Replayed { kernels, memories, capacities } = compared.source;
+    let sizes = |sizes: &[Bytes]| sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let one_limit = if has_both_limits(&compared.summary.cells) {
+        String::new()
+    } else {
+        "another writeback than the recorded one: late and early were not both recorded for each filesystem"
+            .to_owned()
+    };
+    let sentences = [
+        format!("another kernel than {}", kernels.join(", ")),
+        format!("another memory of the host than {}", sizes(memories)),
+        format!("another capacity of the filesystem than {}", sizes(capacities)),
+        one_limit,
+        "the time that the host's processor takes, and the error of the virtual stick itself".to_owned(),
+    ];
+    sentences.into_iter().filter(|text| !text.is_empty()).map(Sentence::new).collect()
+}
+
+/// Whether every cell has late and early writeback.
+fn has_both_limits(cells: &[Cell]) -> bool {
+    let has = |cell: &Cell, writeback| cell.estimate.by_writeback.iter().any(|(each, _)| *each == writeback);
+    cells.iter().all(|cell| has(cell, Writeback::Late) && has(cell, Writeback::Early))
+}
