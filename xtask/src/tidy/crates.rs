@@ -25,7 +25,7 @@ const ALLOWED: [(&str, &[&str]); 16] = [
     ("report", &["device", "record", "infer", "layout"]),
     ("store", &["record"]),
     ("zoo", &["device", "sim"]),
-    ("fuzz", &["device", "sim", "layout", "linux", "record", "flashbench"]),
+    ("fuzz", &["device", "sim", "layout", "linux", "record", "recording", "flashbench"]),
     (
         "flashscope",
         &[

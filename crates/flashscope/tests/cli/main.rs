@@ -13,6 +13,7 @@ mod classes;
 mod confirmations;
 mod destinations;
 mod files;
+mod filesystems;
 mod fits;
 mod full_verifies;
 mod generates;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{flashscope, stdout};
 
 /// Commands and the names of their schemas. The first command that fits counts.
-const SCHEMAS: [(&[&str], &str); 17] = [
+const SCHEMAS: [(&[&str], &str); 18] = [
     (&["plan"], "plan"),
     (&["apply"], "apply"),
     (&["undo"], "undo"),
@@ -18,6 +18,7 @@ const SCHEMAS: [(&[&str], &str); 17] = [
     (&["bench", "files"], "bench-files"),
     (&["bench", "methods"], "bench-methods"),
     (&["report", "compare"], "report-compare"),
+    (&["fs", "compare"], "fs-compare"),
     (&["sim", "fit"], "sim-fit"),
     (&["sim", "list"], "sim-list"),
     (&["sim", "replay"], "sim-replay"),

@@ -2,6 +2,7 @@
 
 mod kernel_files;
 mod layouts;
+mod recordings;
 mod texts;
 mod traces;
 
@@ -17,6 +18,7 @@ pub fn targets() -> std::io::Result<Vec<Target>> {
     let mut targets = layouts::targets()?;
     targets.extend(texts::targets()?);
     targets.push(traces::target()?);
+    targets.extend(recordings::targets()?);
     targets.extend(kernel_files::targets()?);
     Ok(targets)
 }

@@ -13,7 +13,8 @@ pub fn target() -> std::io::Result<Target> {
     Ok(Target::new("trace", vec![sample(None)?, sample(Some(7))?], parse))
 }
 
-fn sample(seed: Option<u64>) -> std::io::Result<Vec<u8>> {
+/// A trace with every kind of request.
+pub fn sample(seed: Option<u64>) -> std::io::Result<Vec<u8>> {
     let header = TraceHeader {
         capabilities: MemoryDevice::new(Bytes::mib(1)).capabilities(),
         clock: ClockKind::Virtual,
