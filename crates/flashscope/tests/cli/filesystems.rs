@@ -121,7 +121,7 @@ fn scattered_writes_are_slower_and_the_same_every_time() {
 fn text_has_one_screen_and_details_have_charts_and_conditions() {
     let folder = recordings();
     let screen = stdout(&flashscope(&compare(&folder, "generic-2g", &[])));
-    assert!(screen.starts_with("Small files: ext4"), "{screen}");
+    assert!(screen.starts_with("Small files: take ext4. It writes in "), "{screen}");
     assert!(
         screen.lines().count() <= 24 && screen.lines().all(|line| line.chars().count() <= 80),
         "{screen}"

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::Compared;
 use super::charts::charts;
 use super::screen::conditions;
-use super::words::{in_the_interval, not_in_the_interval, sentences};
+use super::words::{in_the_interval, not_in_the_interval, sentences, slower_reads};
 use crate::chart::BarChart;
 use crate::html::{page, plain_table, prose};
 use crate::printable::printable;
@@ -28,6 +28,7 @@ pub fn html_page(compared: &Compared<'_>) -> String {
             h2 { "Times" }
             @for chart in charts(compared) { (figure(&chart)) }
         }
+        (list("Reads", &slower_reads(compared)))
         (list("In the intervals", &in_the_interval(compared)))
         (list("Not in the intervals", &not_in_the_interval(compared)))
         (list("Conditions", &conditions(compared)))

@@ -5,7 +5,7 @@ use flashscope_record::{TrialOperation, TrialWorkload};
 use unicode_width::UnicodeWidthStr;
 
 use super::charts::charts;
-use super::words::{in_the_interval, not_in_the_interval, sentences};
+use super::words::{in_the_interval, not_in_the_interval, sentences, slower_reads};
 use super::{Compared, words};
 use crate::chart::Table;
 use crate::quantity;
@@ -14,9 +14,12 @@ use crate::words::Sentence;
 
 /// The most columns of the first screen.
 const SCREEN_WIDTH: usize = 80;
-/// The rows of the table on the first screen: with three answers of two lines, two lines of titles and a hint,
-/// 24 lines.
-const ROWS_MAX: usize = 14;
+/// The most lines of the first screen.
+const SCREEN_LINES: usize = 24;
+/// The lines of the first screen below the answers, besides the rows: an empty one, two of titles, and a hint.
+const FRAME_LINES: usize = 4;
+/// The fewest rows of the table, on narrower terminals too.
+const ROWS_MIN: usize = 3;
 
 /// The comparison as text, lines at most `width` columns wide: the first screen, and with `details` charts,
 /// figures and conditions.
@@ -27,8 +30,11 @@ pub fn text(compared: &Compared<'_>, width: usize, style: Style, details: bool) 
     for sentence in sentences(compared) {
         lines.extend(terminal::wrapped(sentence.as_str(), narrow));
     }
+    let rows_max = match details {
+        true => usize::MAX,
+        false => SCREEN_LINES.saturating_sub(lines.len() + FRAME_LINES).max(ROWS_MIN),
+    };
     lines.push(String::new());
-    let rows_max = if details { usize::MAX } else { ROWS_MAX };
     lines.extend(table_lines(compared, narrow, rows_max));
     if !details {
         lines.extend(terminal::wrapped(
@@ -43,6 +49,7 @@ pub fn text(compared: &Compared<'_>, width: usize, style: Style, details: bool) 
 fn details_text(compared: &Compared<'_>, width: usize, style: Style) -> String {
     let lists = [
         ("Failed", compared.failures.iter().map(Sentence::new).collect()),
+        ("Reads", slower_reads(compared)),
         ("In the intervals", in_the_interval(compared)),
         ("Not in the intervals", not_in_the_interval(compared)),
         ("Conditions", conditions(compared)),
@@ -154,4 +161,94 @@ fn drawn(columns: &[Column], rows: &[Vec<String>], width: usize) -> Vec<String> 
         .into_iter()
         .chain(rows.iter().map(|cells| row(&mut cells.iter().cloned())))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::Bytes;
+    use flashscope_infer::trials::summary::Summary;
+    use flashscope_record::{Trial, Writeback};
+
+    use super::*;
+    use crate::filesystems::{TrialSource, html_page};
+
+    /// `count` filesystems, each twice as slow as the one before it, with late and early writeback.
+    fn trials(count: i32) -> Vec<Trial> {
+        let names = ["ext4-stripe", "ext4-nojournal", "vfat", "vfat-flush"];
+        let of = |index: i32| {
+            let name = names.get(usize::try_from(index).unwrap()).map(ToString::to_string);
+            let variant = name.unwrap_or_else(|| format!("filesystem-{index}"));
+            let each = move |workload, operation, writeback| Trial {
+                variant: variant.clone(),
+                workload,
+                operation,
+                start: Bytes::mib(4),
+                round: 1,
+                writeback,
+                seconds: 3.0 * 2.0_f64.powi(index),
+            };
+            TrialWorkload::STANDARD.into_iter().flat_map(move |workload| {
+                let each = each.clone();
+                let modes = [Writeback::Late, Writeback::Early];
+                TrialOperation::ALL.into_iter().flat_map(move |operation| {
+                    let each = each.clone();
+                    modes.map(move |writeback| each(workload, operation, writeback))
+                })
+            })
+        };
+        (0..count).flat_map(of).collect()
+    }
+
+    fn with<T>(count: i32, show: impl FnOnce(&Compared<'_>) -> T) -> T {
+        let summary = Summary::of(&trials(count));
+        let source = TrialSource::Replayed {
+            kernels: vec!["6.1".to_owned()],
+            memories: vec![Bytes::gib(2)],
+            capacities: vec![Bytes::gib(1)],
+        };
+        show(&Compared {
+            target: "sim:<x>",
+            device: "a stick",
+            start: Bytes::mib(4),
+            summary: &summary,
+            source: &source,
+            failures: &[],
+            notes: &[],
+        })
+    }
+
+    #[test]
+    fn first_screen_of_many_filesystems_has_24_lines_of_80_columns() {
+        for count in [1, 14, 30] {
+            let screen = with(count, |compared| text(compared, 200, Style::Plain, false));
+            assert!(screen.lines().count() <= 24, "{screen}");
+            assert!(screen.lines().all(|line| line.width() <= 80), "{screen}");
+            assert!(screen.contains("95 % interval"), "{screen}");
+        }
+        let many = with(30, |compared| text(compared, 80, Style::Plain, false));
+        assert!(many.contains("slower ones: --details"), "{many}");
+    }
+
+    #[test]
+    fn every_width_keeps_every_line_within_it() {
+        for width in 20..120 {
+            let all = with(5, |compared| text(compared, width, Style::Plain, true));
+            let long = all.lines().find(|line| line.width() > width);
+            assert_eq!(long, None, "{width}: {all}");
+        }
+    }
+
+    #[test]
+    fn both_limits_of_writeback_are_said_to_be_in_the_interval() {
+        let all = with(3, |compared| text(compared, 80, Style::Plain, true));
+        assert!(all.contains("Late and early writeback") && !all.contains("were not both"), "{all}");
+        assert!(all.contains("Source tree: take ext4-stripe."), "{all}");
+    }
+
+    #[test]
+    fn page_has_a_picture_for_each_table_and_escapes_the_target() {
+        let page = with(5, html_page);
+        assert_eq!(page.matches("<svg").count(), 12, "wide and narrow for six tables");
+        assert!(page.contains("sim:&lt;x&gt;") && !page.contains("sim:<x>"));
+    }
 }

@@ -22,37 +22,36 @@ pub fn sentences(compared: &Compared<'_>) -> Vec<Sentence> {
 }
 
 fn recommendation(compared: &Compared<'_>, each: &Recommendation) -> String {
-    let files = purpose(each.workload);
-    let cell = compared.summary.cell(&each.fastest, each.workload, TrialOperation::Write);
-    let time =
-        cell.map_or_else(String::new, |cell| format!(" ({})", quantity::seconds(cell.estimate.seconds)));
+    let (fastest, files) = (&each.fastest, purpose(each.workload));
+    let cell = compared.summary.cell(fastest, each.workload, TrialOperation::Write);
+    let time = cell.map_or_else(String::new, |cell| quantity::seconds(cell.estimate.seconds));
+    let (Some(baseline), Some(gain)) = (&each.baseline, each.gain) else {
+        return format!("{files}: {fastest} writes in {time}; nothing else was tried");
+    };
+    if !gain.is_shown() {
+        let others = each.equals.iter().filter(|name| *name != baseline).cloned();
+        let all: Vec<String> = [fastest.clone(), baseline.clone()].into_iter().chain(others).collect();
+        return format!("{files}: no difference that these trials can show between {}", names(&all));
+    }
     let equals = match each.equals.as_slice() {
         [] => String::new(),
         equals => format!("; {} may be as fast", names(equals)),
     };
-    let gain = match (&each.baseline, each.gain) {
-        (Some(baseline), Some(gain)) if gain.is_shown() => format!(": writes {}", times(&gain, baseline)),
-        (Some(baseline), Some(_)) => {
-            return format!(
-                "{files}: no difference that these trials can show between {} and {baseline}{}",
-                each.fastest,
-                equals_besides(each, baseline)
-            );
-        }
-        _ => ": nothing else was tried".to_owned(),
+    format!("{files}: take {fastest}. It writes in {time}, {}{equals}", times(&gain, baseline))
+}
+
+/// Where another filesystem reads faster than the one to take.
+pub fn slower_reads(compared: &Compared<'_>) -> Vec<Sentence> {
+    let sentence = |each: &Recommendation| {
+        let (faster, by) = each.faster_read.as_ref()?;
+        Some(Sentence::new(format!(
+            "{}: {} reads {}, which writes faster",
+            purpose(each.workload),
+            faster,
+            times(by, &each.fastest)
+        )))
     };
-    format!("{files}: {}{time}{gain}{equals}{}", each.fastest, slower_read(each))
-}
-
-fn equals_besides(each: &Recommendation, baseline: &str) -> String {
-    let others: Vec<String> = each.equals.iter().filter(|name| *name != baseline).cloned().collect();
-    if others.is_empty() { String::new() } else { format!(", nor {}", names(&others)) }
-}
-
-fn slower_read(each: &Recommendation) -> String {
-    each.faster_read.as_ref().map_or_else(String::new, |(faster, by)| {
-        format!(". It reads {} times as slowly as {faster}", quantity::ratio(by.ratio))
-    })
+    compared.summary.recommendations.iter().filter_map(sentence).collect()
 }
 
 /// `2.3 times as fast as vfat (2.1 to 2.5; very sure)`.
@@ -77,11 +76,9 @@ fn ratio_interval(gain: &Comparison) -> String {
 
 fn names(all: &[String]) -> String {
     match all {
+        [] => String::new(),
         [one] => one.clone(),
-        all if all.len() <= NAMES_MAX => {
-            let (last, first) = all.split_last().unwrap_or((&all[0], &[]));
-            format!("{} and {last}", first.join(", "))
-        }
+        [first @ .., last] if all.len() <= NAMES_MAX => format!("{} and {last}", first.join(", ")),
         all => format!("{} and {} others", all[..NAMES_MAX - 1].join(", "), all.len() - NAMES_MAX + 1),
     }
 }

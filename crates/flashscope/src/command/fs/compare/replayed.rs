@@ -55,6 +55,10 @@ struct Session<'a> {
 impl<'a> Session<'a> {
     /// The recordings that were asked for and fit.
     fn choices(&self, arguments: &FsCompare) -> Result<Vec<Choice<'a>>, Failure> {
+        if self.recordings.list().is_empty() {
+            let error = anyhow!("there are no recordings; name a folder of them with --recordings");
+            return Err(Failure { exit: Exit::Usage, error });
+        }
         self.check_names(&arguments.filesystems)?;
         let profile = &self.target.profile;
         let wish = Wish {
@@ -78,12 +82,9 @@ impl<'a> Session<'a> {
         let nearest = known.iter().min_by_key(|name| strsim::damerau_levenshtein(name, unknown));
         let hint = nearest
             .filter(|name| strsim::damerau_levenshtein(name, unknown) <= 2)
-            .map_or_else(String::new, |name| format!("; did you mean {name}?"));
+            .map_or_else(String::new, |name| format!(" (did you mean {name}?)"));
         let all = known.iter().copied().collect::<Vec<_>>().join(", ");
-        let error = match known.is_empty() {
-            true => anyhow!("there are no recordings; make some with: cargo xtask lab record"),
-            false => anyhow!("no recording is of the filesystem '{unknown}'{hint} There are: {all}"),
-        };
+        let error = anyhow!("no recording is of the filesystem '{unknown}'{hint}; there are: {all}");
         Err(Failure { exit: Exit::Usage, error })
     }
 
