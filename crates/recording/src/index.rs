@@ -21,7 +21,7 @@ pub struct Index {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recording {
-    /// The file, a trace (docs/trace.md) compressed with zstd. Offsets count from the filesystem's first byte.
+    /// The file, a trace (docs/trace.md) compressed with zstd. Offsets count from the filesystem's start.
     pub file: String,
     /// The filesystem with its options, such as `ext4-stripe`.
     pub variant: String,

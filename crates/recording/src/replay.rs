@@ -2,9 +2,9 @@
 //!
 //! Requests are submitted in the recorded order, without the recorded idle time: on the recorded host all of
 //! it was that of an emulated processor. A flush is a barrier in both directions. A device without a queue
-//! gets one request at a time. One with a queue gets as many as fit, but a request never overtakes a read that
-//! it may depend on: a read that does not continue the previous read, and the first write after a read, wait
-//! until nothing is in flight.
+//! gets one request at a time. One with a queue gets as many as fit, but a request never overtakes a read
+//! that it may depend on: a read that does not continue the previous read, and the first write after a read,
+//! wait until nothing is in flight.
 
 use std::time::Duration;
 

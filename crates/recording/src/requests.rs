@@ -24,7 +24,7 @@ pub fn decode(recording: &Recording, bytes: &[u8]) -> Result<Vec<TraceRecord>, R
     let mut reader = TraceReader::new(source).map_err(trace)?;
     let mut records = Vec::new();
     let mut found = 0;
-    while let Some(record) = reader.next() {
+    for record in reader.by_ref() {
         let record = record.map_err(trace)?;
         found += 1;
         if found > recording.requests {

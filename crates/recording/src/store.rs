@@ -42,7 +42,7 @@ impl Recordings {
     /// [`RecordingError`] without an index, or with a wrong one.
     pub fn in_folder(folder: &Path) -> Result<Self, RecordingError> {
         let path = folder.join(INDEX_NAME);
-        let opened = File::open(&path).and_then(|file| text(file));
+        let opened = File::open(&path).and_then(text);
         let text = opened.map_err(|source| RecordingError::NoIndex { path, source })?;
         if text.len() > INDEX_BYTES_MAX.to_usize() {
             return Err(RecordingError::LargeIndex { most: INDEX_BYTES_MAX });

@@ -38,6 +38,7 @@ const ORDERS: [(&str, &[&str]); 8] = [
             "capacity",
             "full_capacity",
             "measurement",
+            "trial",
             "finding_id",
             "would_decide",
             "observation",

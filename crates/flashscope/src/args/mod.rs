@@ -47,7 +47,7 @@ pub struct Arguments {
     #[command(flatten)]
     pub global: Global,
     /// Print the version.
-    #[arg(short = 'V', long, action = ArgAction::Version, help_heading = heading::OUTPUT)]
+    #[arg(short = 'V', long, action = ArgAction::Version, help_heading = heading::OUTPUT, hide_short_help = true)]
     pub version: Option<bool>,
     /// The command.
     #[command(subcommand)]

@@ -17,7 +17,7 @@ pub struct Recommendation {
     pub workload: TrialWorkload,
     /// The filesystem that writes them fastest.
     pub fastest: String,
-    /// Those from which it cannot be told apart.
+    /// Those from which the trials do not distinguish it.
     pub equals: Vec<String>,
     /// The slowest of those that sticks are sold with; the slowest of all if there is none of these. `None`
     /// if nothing else was tried.

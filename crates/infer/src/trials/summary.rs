@@ -126,7 +126,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn filesystems_that_the_trials_cannot_tell_apart_are_named() {
+    fn filesystems_that_the_trials_do_not_distinguish_are_named() {
         let trials = [three("ext4", 10.0), three("btrfs", 10.1), three("vfat", 10.2)];
         let recommendation = Summary::of(&trials.concat()).recommendations.remove(0);
         assert_eq!(recommendation.equals, ["btrfs", "vfat"]);

@@ -16,7 +16,7 @@ use crate::words::Sentence;
 const SCREEN_WIDTH: usize = 80;
 /// The most lines of the first screen.
 const SCREEN_LINES: usize = 24;
-/// The lines of the first screen below the answers, besides the rows: an empty one, two of titles, and a hint.
+/// The lines below the answers, besides the rows: an empty one, two of titles, and a hint.
 const FRAME_LINES: usize = 4;
 /// The fewest rows of the table, on narrower terminals too.
 const ROWS_MIN: usize = 3;
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
     use crate::filesystems::{TrialSource, html_page};
 
-    /// `count` filesystems, each of the first ten twice as slow as the one before it, with late and early writeback.
+    /// `count` filesystems with late and early writeback, each of the first ten twice as slow as the last.
     fn trials(count: i32) -> Vec<Trial> {
         let names = ["ext4-stripe", "ext4-nojournal", "vfat", "vfat-flush"];
         let of = |index: i32| {

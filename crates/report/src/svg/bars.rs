@@ -73,7 +73,7 @@ fn row(chart: &BarChart, bar: &Bar, place: &Place, top: f64) -> Markup {
     html! {
         text x=(at(place.left - 8.0)) y=(at(middle + 4.5)) text-anchor="end" { (bar.name) }
         g class=(class(bar.colour)) {
-            rect class="bar" x=(at(place.left)) y=(at(middle - HEIGHT / 2.0)) width=(at(end - place.left)) height=(at(HEIGHT)) {}
+            rect class="beam" x=(at(place.left)) y=(at(middle - HEIGHT / 2.0)) width=(at(end - place.left)) height=(at(HEIGHT)) {}
         }
         path class="interval" d=(interval) {}
         text x=(at(place.right + 8.0)) y=(at(middle + 4.5)) { (bar.label) }
