@@ -41,6 +41,28 @@ pub enum SpeedMark {
 #[error("a mark (C2 to C10, U1, U3, V6 to V90, A1, A2) or a speed such as 90MB/s is needed")]
 pub struct NoMark;
 
+/// Why a class cannot be tested here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Untestable {
+    /// Nothing was written.
+    ReadOnly,
+    /// It was not measured, or too briefly.
+    NotMeasured,
+    /// The link carries less, or no more than was measured.
+    Link,
+    /// The commands of the link take the part of each request that decides.
+    LinkLatency,
+    /// A cache answered.
+    PageCache,
+    /// The filesystem refuses direct I/O, so that the page cache answers.
+    NoDirectIo,
+    /// The class is tested with a command queue that is not used here.
+    CommandQueue,
+    /// Random requests went all over the device.
+    WideRange,
+}
+
 impl SpeedMark {
     /// Every class of the standard, lowest first within its kind.
     #[must_use]

@@ -1,9 +1,9 @@
 //! The classes of the SD Association in words: what is claimed, what is reached, and why not.
 
 use flashscope_infer::classes::{
-    ClassResult, ClassSpeed, ClassTest, ClassVerdict, Classes, RANDOM_RANGE, RANDOM_REQUEST, Untestable,
-    classes_of,
+    ClassResult, ClassSpeed, ClassTest, ClassVerdict, Classes, RANDOM_RANGE, RANDOM_REQUEST, classes_of,
 };
+use flashscope_record::claims::Untestable;
 use flashscope_record::observation::{Data, Direction, Order};
 use flashscope_record::run_file::RunFile;
 
@@ -238,6 +238,9 @@ pub fn reason(why: Untestable) -> String {
             "the USB commands may take the time that is missing; use a USB 3 reader or a card slot".to_owned()
         }
         Untestable::PageCache => "the page cache answered, not the device".to_owned(),
+        Untestable::NoDirectIo => "the filesystem refuses direct I/O, so that the page cache answers; unmount it and test the disk: \
+             check /dev/sdX --class --scratch"
+            .to_owned(),
         Untestable::CommandQueue => {
             "the class is defined with the card's command queue and cache, which this host does not use"
                 .to_owned()

@@ -57,8 +57,9 @@ fn in_directory(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
     let text = &arguments.target;
     let budget = budget(&arguments.budgets, Some(WRITE_BUDGET));
     let size = within(&budget, FileSize { wanted: FILE_SIZE, minimum: FILE_SIZE }, 2)?;
+    let file = target::file_size_on_device(text, FILE_SIZE)?;
     printer.remark(format!(
-        "{text}: first a file of {FILE_SIZE} is written; it has no name, and is gone at the end. Nothing else is changed"
+        "{text}: the tests use a file of {file}; it has no name, and is gone at the end. Nothing else is changed"
     ));
     let mut file = target::open_file_on_device(text, size, budget)?;
     file.target.add_claims(&arguments.claimed);

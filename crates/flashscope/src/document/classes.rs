@@ -1,8 +1,9 @@
 //! The document of `check --class`, and the same in that of a check.
 
 use flashscope_infer::classes::{
-    ClassResult, ClassTest, ClassVerdict, Classes, RANDOM_REQUEST, UnitSpeeds, Untestable, classes_of,
+    ClassResult, ClassTest, ClassVerdict, Classes, RANDOM_REQUEST, UnitSpeeds, classes_of,
 };
+use flashscope_record::claims::Untestable;
 use flashscope_record::observation::{Direction, Order};
 use flashscope_record::run_file::RunFile;
 use schemars::JsonSchema;
@@ -53,7 +54,7 @@ pub struct ClassDocument {
     /// The verdict.
     pub verdict: ClassVerdictDocument,
     /// Why it cannot be tested here; null if it can.
-    pub reason: Option<UntestableDocument>,
+    pub reason: Option<Untestable>,
     /// What it requires, and what was measured.
     pub tests: Vec<ClassTestDocument>,
 }
@@ -68,26 +69,6 @@ pub enum ClassVerdictDocument {
     Fail,
     /// Not testable here.
     NotTestable,
-}
-
-/// Why a class cannot be tested here.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum UntestableDocument {
-    /// Nothing was written.
-    ReadOnly,
-    /// It was not measured, or too briefly.
-    NotMeasured,
-    /// The link carries less, or no more than was measured.
-    Link,
-    /// The commands of the link take the part of each request that decides.
-    LinkLatency,
-    /// The page cache answered.
-    PageCache,
-    /// The class is tested with a command queue that is not used here.
-    CommandQueue,
-    /// Random requests went all over the device.
-    WideRange,
 }
 
 /// One requirement of a class.
@@ -108,7 +89,7 @@ pub struct ClassTestDocument {
     /// The verdict.
     pub verdict: ClassVerdictDocument,
     /// Why it cannot be tested here; null if it can.
-    pub reason: Option<UntestableDocument>,
+    pub reason: Option<Untestable>,
 }
 
 /// The speeds of allocation units, bytes per second.
@@ -198,21 +179,10 @@ impl From<&UnitSpeeds> for UnitsDocument {
     }
 }
 
-fn verdict(verdict: ClassVerdict) -> (ClassVerdictDocument, Option<UntestableDocument>) {
+fn verdict(verdict: ClassVerdict) -> (ClassVerdictDocument, Option<Untestable>) {
     match verdict {
         ClassVerdict::Pass => (ClassVerdictDocument::Pass, None),
         ClassVerdict::Fail => (ClassVerdictDocument::Fail, None),
-        ClassVerdict::NotTestable(why) => {
-            let why = match why {
-                Untestable::ReadOnly => UntestableDocument::ReadOnly,
-                Untestable::NotMeasured => UntestableDocument::NotMeasured,
-                Untestable::Link => UntestableDocument::Link,
-                Untestable::LinkLatency => UntestableDocument::LinkLatency,
-                Untestable::PageCache => UntestableDocument::PageCache,
-                Untestable::CommandQueue => UntestableDocument::CommandQueue,
-                Untestable::WideRange => UntestableDocument::WideRange,
-            };
-            (ClassVerdictDocument::NotTestable, Some(why))
-        }
+        ClassVerdict::NotTestable(why) => (ClassVerdictDocument::NotTestable, Some(why)),
     }
 }

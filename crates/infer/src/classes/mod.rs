@@ -8,11 +8,11 @@ mod units;
 
 use flashscope_device::Bytes;
 use flashscope_record::attachment::{Link, LinkKind};
-use flashscope_record::claims::SpeedMark;
-use flashscope_record::observation::{Data, Direction, Order, SpeedCell, SpeedData};
+use flashscope_record::claims::{SpeedMark, Untestable};
+use flashscope_record::observation::{Data, Direction, Observations, Order, SpeedCell, SpeedData};
 use flashscope_record::run_file::RunFile;
 
-pub use requirement::Requirement;
+pub use requirement::{A1, A2, RandomIops, Requirement};
 pub use units::{SUB_UNIT, UnitSpeeds};
 
 use crate::streams::speed::speed_of;
@@ -94,25 +94,6 @@ pub enum ClassVerdict {
     NotTestable(Untestable),
 }
 
-/// Why a class cannot be tested here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Untestable {
-    /// Nothing was written.
-    ReadOnly,
-    /// The speed was not measured, or too briefly.
-    NotMeasured,
-    /// The link carries less, or no more than was measured.
-    Link,
-    /// The commands of the link take a part of each request that decides.
-    LinkLatency,
-    /// The requests went through the page cache.
-    PageCache,
-    /// The class is tested with the card's command queue and cache, which are not used here.
-    CommandQueue,
-    /// Random requests went all over the device, not over [`RANDOM_RANGE`].
-    WideRange,
-}
-
 impl Classes {
     /// Whether a claim that could be tested is missed.
     #[must_use]
@@ -148,20 +129,24 @@ struct Measured<'a> {
     read: Option<ClassSpeed>,
     random: [Option<ClassSpeed>; 2],
     has_writes: bool,
+    /// Whether the filesystem refused direct I/O, so that requests went through the page cache.
+    is_buffered: bool,
 }
 
 impl<'a> Measured<'a> {
     fn of(run: &'a RunFile) -> Self {
-        let is_write = |seen: &flashscope_record::Observations| match &seen.data {
+        let is_write = |seen: &Observations| match &seen.data {
             Data::Speed(data) => data.cells.iter().any(|cell| cell.case.direction == Direction::Write),
             Data::Sustained(data) => !data.pieces.is_empty(),
             _ => false,
         };
+        let is_buffered = |seen: &Observations| matches!(&seen.data, Data::Speed(data) if data.is_buffered);
         Self {
             units: units::unit_speeds(run),
             read: row(run, Direction::Read, Order::Linear),
             random: [Direction::Read, Direction::Write].map(|direction| row(run, direction, Order::Random)),
             has_writes: run.observations.iter().any(is_write),
+            is_buffered: run.observations.iter().any(is_buffered),
             run,
         }
     }
@@ -206,11 +191,15 @@ impl<'a> Measured<'a> {
     fn verdict(&self, mark: SpeedMark, required: Requirement) -> ClassVerdict {
         let Some(speed) = self.speed(required) else {
             let is_read_only = required.direction == Direction::Write && !self.has_writes;
-            let why = if is_read_only { Untestable::ReadOnly } else { Untestable::NotMeasured };
-            return ClassVerdict::NotTestable(why);
+            return ClassVerdict::NotTestable(match (is_read_only, self.is_buffered) {
+                (true, _) => Untestable::ReadOnly,
+                (false, true) => Untestable::NoDirectIo,
+                (false, false) => Untestable::NotMeasured,
+            });
         };
         if speed.is_cached {
-            return ClassVerdict::NotTestable(Untestable::PageCache);
+            let why = if self.is_buffered { Untestable::NoDirectIo } else { Untestable::PageCache };
+            return ClassVerdict::NotTestable(why);
         }
         // "Up to" is met if it lies within the interval.
         let reached = if matches!(mark, SpeedMark::UpTo(_)) { speed.high } else { speed.bytes_per_s };
@@ -282,13 +271,17 @@ fn row(run: &RunFile, direction: Direction, order: Order) -> Option<ClassSpeed> 
         bytes_per_s: speed.bytes_per_s,
         low: speed.bytes_per_s_low.min(speed.bytes_per_s),
         high: speed.bytes_per_s_high.max(speed.bytes_per_s),
-        is_cached: speed.cached.is_some(),
+        is_cached: data.is_buffered || speed.cached.is_some(),
         is_wide: is_wide && order == Order::Random,
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use flashscope_record::observation::{Conditions, Ended, Source, SpeedCase};
+
     use super::*;
 
     #[test]
@@ -299,6 +292,27 @@ mod tests {
         assert!(!limits(&usb2, 10e6, 9e6));
         let usb3 = Link::usb(5000.0, None).unwrap();
         assert_eq!((command_seconds(&usb2), command_seconds(&usb3)), (375e-6, 0.0));
+    }
+
+    #[test]
+    fn speed_through_the_page_cache_is_no_class_and_says_so() {
+        let mut run =
+            RunFile::parse(r#"{"format": 2, "flashscope": "0", "target": "t", "observations": []}"#).unwrap();
+        let mut data = SpeedData { is_buffered: true, ..SpeedData::default() };
+        for (order, request) in [(Order::Linear, Bytes::mib(4)), (Order::Random, RANDOM_REQUEST)] {
+            for direction in [Direction::Write, Direction::Read] {
+                let mut cell = SpeedCell::new(SpeedCase { direction, order, request, queue_depth: 1 });
+                let took = Duration::from_micros(300);
+                (1..=300).for_each(|index| cell.keep(took, took * index));
+                data.cells.push(cell);
+            }
+        }
+        let conditions =
+            Conditions { source: Source::Measured, capacity: None, region: None, is_in_file: true, seed: 1 };
+        run.observations.push(Observations { data: Data::Speed(data), conditions, ended: Ended::Complete });
+        let why = ClassVerdict::NotTestable(Untestable::NoDirectIo);
+        let classes = classes_of(&run);
+        assert!(classes.all.iter().all(|result| result.verdict == why), "{:?}", classes.all);
     }
 
     #[test]

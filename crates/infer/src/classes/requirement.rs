@@ -9,6 +9,20 @@ use flashscope_record::observation::{Direction, Order};
 
 use super::RANDOM_REQUEST;
 
+/// The random requests of 4 KiB that an application performance class requires, a second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RandomIops {
+    /// Reads.
+    pub read: f64,
+    /// Writes.
+    pub write: f64,
+}
+
+/// Application performance class 1.
+pub const A1: RandomIops = RandomIops { read: 1500.0, write: 500.0 };
+/// Application performance class 2.
+pub const A2: RandomIops = RandomIops { read: 4000.0, write: 2000.0 };
+
 /// The lowest speed that a class allows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Requirement {
@@ -37,7 +51,7 @@ pub fn requirements(mark: SpeedMark) -> Vec<Requirement> {
             vec![Requirement::new(Direction::Read, Order::Linear, mb_per_s * 1e6)]
         }
         SpeedMark::ApplicationClass(class) => {
-            let (read, write) = if class == 1 { (1500.0, 500.0) } else { (4000.0, 2000.0) };
+            let RandomIops { read, write } = if class == 1 { A1 } else { A2 };
             let iops = |direction, iops: f64| {
                 Requirement::new(direction, Order::Random, iops * RANDOM_REQUEST.as_f64())
             };

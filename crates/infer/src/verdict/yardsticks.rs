@@ -10,7 +10,7 @@ use flashscope_record::attachment::{Link, LinkKind};
 use flashscope_record::observation::{Direction, Order};
 use flashscope_record::verdict::{U3_BYTES_PER_S, Yardstick};
 
-use crate::classes::RANDOM_REQUEST;
+use crate::classes::{A1, RANDOM_REQUEST};
 
 /// The speed of a link above which sticks are judged as USB 3 ones, bytes per second: more than USB 2
 /// carries.
@@ -36,7 +36,21 @@ pub fn yardstick(direction: Direction, order: Order, link: Option<&Link>) -> Yar
         (Order::Linear, Direction::Read, false) => per_s(15.0, 30.0, "USB 2 carries 30"),
         (Order::Linear, Direction::Write, true) => per_s(10.0, U3_BYTES_PER_S / 1e6, "U3 asks 30"),
         (Order::Linear, Direction::Write, false) => per_s(6.0, 10.0, "class 10 asks 10"),
-        (Order::Random, Direction::Read, _) => iops(500.0, 1500.0, "A1 asks 1,500"),
-        (Order::Random, Direction::Write, _) => iops(100.0, 500.0, "A1 asks 500"),
+        (Order::Random, Direction::Read, _) => iops(A1.read / 3.0, A1.read, "A1 asks 1,500"),
+        (Order::Random, Direction::Write, _) => iops(A1.write / 5.0, A1.write, "A1 asks 500"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn yardsticks_of_random_requests_name_what_they_ask() {
+        for direction in [Direction::Read, Direction::Write] {
+            let Yardstick { good_from, name, .. } = yardstick(direction, Order::Random, None);
+            let digits: String = name.trim_start_matches("A1").chars().filter(char::is_ascii_digit).collect();
+            assert_eq!(digits.parse(), Ok(good_from / RANDOM_REQUEST.as_f64()), "{name}");
+        }
     }
 }
