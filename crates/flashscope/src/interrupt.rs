@@ -36,6 +36,11 @@ pub fn on_interrupt() -> Result<Interrupt, Failure> {
     installed.clone().map_err(|error| anyhow!(error)).or_exit(Exit::Failed, "cannot handle Ctrl-C")
 }
 
+/// The end of a command that an interrupt met before it wrote anything.
+pub fn interrupted() -> Failure {
+    Failure { exit: Exit::Interrupted, error: anyhow!("interrupted; nothing was written") }
+}
+
 fn install() -> io::Result<Interrupt> {
     let interrupt = Interrupt::default();
     let flag: Arc<AtomicBool> = interrupt.flag();

@@ -5,13 +5,12 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::os::fd::AsFd;
 
 use anstream::{AutoStream, ColorChoice};
-use anyhow::anyhow;
 use flashscope_report::{Style, printable, wrapped};
 
 use crate::args::{Color, Global};
 use crate::document::{Body, Document};
 use crate::exit::{Exit, Failure};
-use crate::interrupt::{on_interrupt, read_line};
+use crate::interrupt::{interrupted, on_interrupt, read_line};
 
 /// Prints results and messages as the global options say.
 pub struct Printer {
@@ -139,7 +138,7 @@ impl Printer {
             Ok(Some(answer)) => Ok(Some(answer.trim().to_owned())),
             Ok(None) => {
                 self.message("\n");
-                Err(Failure { exit: Exit::Interrupted, error: anyhow!("interrupted; nothing was written") })
+                Err(interrupted())
             }
             // The terminal has gone.
             Err(_) => Ok(None),

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
+use flashscope_device::DeviceError;
 use flashscope_device::layer::Budget;
 use flashscope_device::layer::journal::{
     JournalContents, JournalError, JournalStore, Recognition, recognise, restore,
@@ -14,6 +15,7 @@ use crate::args::Restore;
 use crate::confirm::Given;
 use crate::document::RestoreDocument;
 use crate::exit::{Exit, Failure, OrExit};
+use crate::interrupt::interrupted;
 use crate::printer::Printer;
 use crate::scratch::{folders, medium_of, of_another_user, restore_command, unreadable};
 use crate::{confirm, target};
@@ -125,6 +127,7 @@ fn find(arguments: &Restore, printer: &Printer) -> Result<Option<Journal>, Failu
         let text = arguments.target.as_ref().unwrap_or(&start.target);
         match examine(&journal, text, arguments.force) {
             Ok(_) => fitting.push(journal),
+            Err(failure) if failure.exit == Exit::Interrupted => return Err(failure),
             Err(failure) => failures.push(failure),
         }
     }
@@ -232,8 +235,10 @@ fn not_read(error: JournalError, path: &Path) -> Failure {
     }
 }
 
+/// The failure of a restore. An interrupt arrives here only while the stick is compared.
 fn failure(error: JournalError, name: &str) -> Failure {
     let exit = match &error {
+        JournalError::Device(DeviceError::Interrupted) => return interrupted(),
         JournalError::Store(error) if error.kind() == io::ErrorKind::NotFound => Exit::Usage,
         JournalError::NotJournal | JournalError::Damaged { .. } => Exit::Usage,
         JournalError::OtherMedium { .. } => Exit::Refused,
@@ -241,4 +246,18 @@ fn failure(error: JournalError, name: &str) -> Failure {
         JournalError::Store(_) | JournalError::Device(_) | JournalError::Request(_) => Exit::Failed,
     };
     Failure { exit, error: anyhow::Error::from(error).context(name.to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interrupt_while_comparing_is_no_failure_of_the_stick() {
+        let failure = |error: DeviceError| failure(error.into(), "stick.journal");
+        let interrupted = failure(DeviceError::Interrupted);
+        assert_eq!(interrupted.exit, Exit::Interrupted);
+        assert_eq!(interrupted.error.to_string(), "interrupted; nothing was written");
+        assert_eq!(failure(DeviceError::Gone { during: "read".to_owned() }).exit, Exit::Failed);
+    }
 }

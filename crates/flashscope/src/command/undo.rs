@@ -5,7 +5,9 @@ use std::io::{BufReader, ErrorKind, Seek};
 use std::path::Path;
 
 use anyhow::anyhow;
+use flashscope_device::DeviceError;
 use flashscope_device::layer::Budget;
+use flashscope_device::transfer::MediumError;
 use flashscope_layout::apply::{self, Restored, UndoError, UndoHeader, UndoState};
 use flashscope_report::counted;
 
@@ -13,6 +15,7 @@ use crate::args::Undo;
 use crate::confirm::Given;
 use crate::document::UndoDocument;
 use crate::exit::{Exit, Failure, OrExit};
+use crate::interrupt::interrupted;
 use crate::printer::Printer;
 use crate::{confirm, kernel_table, medium, target};
 
@@ -145,8 +148,10 @@ fn refuse_other(header: &UndoHeader, found: &flashscope_layout::Identity, text: 
     Err(Failure { exit: Exit::Refused, error })
 }
 
+/// The failure of an undo. An interrupt arrives here only while the medium is compared.
 fn failure(error: UndoError, name: &str) -> Failure {
     let exit = match &error {
+        UndoError::Medium(MediumError::Device(DeviceError::Interrupted)) => return interrupted(),
         UndoError::NotUndo | UndoError::Damaged { .. } => Exit::Usage,
         UndoError::OtherMedium { .. } => Exit::Refused,
         UndoError::NotRestored { .. } => Exit::Problem,
@@ -162,6 +167,15 @@ mod tests {
     use flashscope_layout::Identity;
 
     use super::*;
+
+    #[test]
+    fn interrupt_while_comparing_is_no_failure_of_the_medium() {
+        let failure = |error: DeviceError| failure(MediumError::Device(error).into(), "stick.undo");
+        let interrupted = failure(DeviceError::Interrupted);
+        assert_eq!(interrupted.exit, Exit::Interrupted);
+        assert_eq!(interrupted.error.to_string(), "interrupted; nothing was written");
+        assert_eq!(failure(DeviceError::Gone { during: "read".to_owned() }).exit, Exit::Failed);
+    }
 
     #[test]
     fn another_model_serial_number_or_size_is_refused() {
