@@ -30,16 +30,21 @@ mod text;
 mod undo_file;
 mod wall_clock;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use crate::args::{Arguments, Command};
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 
 fn main() -> ExitCode {
-    let mut arguments = Arguments::parse();
+    let words: Vec<OsString> = std::env::args_os().collect();
+    if let Some(error) = args::mistyped_subcommand(Arguments::command(), &words) {
+        error.exit();
+    }
+    let mut arguments = Arguments::parse_from(words);
     let mut printer = Printer::new(&arguments.global);
     complete(&mut arguments, &printer);
     let exit = match run(&arguments, &mut printer) {

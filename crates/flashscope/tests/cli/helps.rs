@@ -134,11 +134,13 @@ fn path_is_never_taken_for_a_virtual_stick() {
 
 #[test]
 fn mistyped_names_are_answered_with_similar_ones() {
-    let cases: [(&[&str], &str); 6] = [
+    let cases: [(&[&str], &str); 8] = [
         (&["chekc", "sim:generic-2g"], "'check'"),
         (&["check", "--scrath", "sim:generic-2g"], "'--scratch'"),
         (&["check", "sim:generic-2h"], "did you mean generic-2g?"),
         (&["check", "generic-2h"], "did you mean sim:generic-2g?"),
+        (&["bench", "raed", "sim:generic-2g"], "did you mean 'bench read'?"),
+        (&["bench", "raed"], "did you mean 'bench read'?"),
         (&["sim", "show", "samsung-fit"], "did you mean samsung-fit-plus?"),
         (&["bench", "sim:generic-2g", "--order", "sequental"], "'sequential'"),
     ];
