@@ -14,6 +14,15 @@ pub enum TableKind {
 }
 
 impl TableKind {
+    /// The kind as a person types it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Mbr => "mbr",
+            Self::Gpt => "gpt",
+        }
+    }
+
     /// The kind as sfdisk calls it.
     #[must_use]
     pub const fn as_sfdisk(self) -> &'static str {

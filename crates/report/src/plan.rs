@@ -20,6 +20,8 @@ pub struct Page<'a> {
     pub present: &'a Present,
     /// The disk; a virtual stick has none.
     pub disk: &'a str,
+    /// The options of `plan` that lead to this plan, quoted for a shell.
+    pub options: &'a str,
     /// The image file that is attached as `$disk`, quoted for a shell.
     pub image: Option<String>,
     /// The commands that carry it out, as lines for a shell.
@@ -79,7 +81,7 @@ pub fn text(page: &Page<'_>, width: usize) -> String {
         text.command(rule);
     }
     if let Some(stick) = medium.target.strip_prefix("sim:") {
-        serve(&mut text, plan, stick);
+        serve(&mut text, page.options, stick);
         return text.text;
     }
     text.heading("Risk");
@@ -101,7 +103,7 @@ pub fn text(page: &Page<'_>, width: usize) -> String {
 }
 
 /// How to apply the plan of a virtual stick, which has no disk until it is served as one.
-fn serve(text: &mut Text, plan: &Plan, stick: &str) {
+fn serve(text: &mut Text, options: &str, stick: &str) {
     text.heading("Next");
     text.line(
         2,
@@ -109,7 +111,7 @@ fn serve(text: &mut Text, plan: &Plan, stick: &str) {
          for that disk:",
     );
     text.command(&format!("sudo flashscope sim serve {} --loop", steps::quoted(stick)));
-    text.command(&format!("sudo flashscope plan /dev/loopN --for {} -o PLAN.json", plan.purpose));
+    text.command(&format!("sudo flashscope plan /dev/loopN {options} -o PLAN.json"));
     text.command("sudo flashscope apply PLAN.json");
 }
 

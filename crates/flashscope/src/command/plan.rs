@@ -12,7 +12,7 @@ use flashscope_layout::plan::GainInterval;
 use flashscope_layout::present::{Present, PresentVolume};
 use flashscope_layout::steps::ShellNames;
 use flashscope_layout::{
-    EraseBlock, EraseBlockSource, Medium, Plan as Layout, Purpose, Version, Wish, steps,
+    Chs, EraseBlock, EraseBlockSource, Medium, Plan as Layout, Purpose, Version, Wish, steps,
 };
 use flashscope_linux::{Roots, identify, run_tool};
 use flashscope_measure::survey::Survey;
@@ -91,6 +91,7 @@ pub fn run(arguments: &Plan, printer: &Printer) -> Result<Exit, Failure> {
             plan: &plan,
             present: &present,
             disk: &disk,
+            options: &options(arguments),
             image,
             commands: &lines,
             plan_file: arguments.output.as_deref().map(|file| file.display().to_string()),
@@ -99,6 +100,33 @@ pub fn run(arguments: &Plan, printer: &Printer) -> Result<Exit, Failure> {
         printer.result(&words::text(&page, printer.width()))?;
     }
     Ok(Exit::Fine)
+}
+
+/// The options that make the same plan for another target, quoted for a shell. Those about output are left out.
+fn options(arguments: &Plan) -> String {
+    let Plan { purpose, restore_factory, filesystem, label, cluster, no_journal, table, .. } = arguments;
+    let Plan { chs, erase_block, true_size, run, seed, .. } = arguments;
+    let bytes = |size: &Option<Bytes>| size.map(|size| size.get().to_string());
+    let values = [
+        ("--for", purpose.map(|purpose| purpose.to_string())),
+        ("--fs", filesystem.map(|kind| kind.to_string())),
+        ("--label", Some(label.clone()).filter(|label| !label.is_empty())),
+        ("--cluster", bytes(cluster)),
+        ("--table", table.map(|kind| kind.as_str().to_owned())),
+        ("--chs", chs.map(|Chs { heads, sectors }| format!("{heads}/{sectors}"))),
+        ("--erase-block", bytes(erase_block)),
+        ("--true-size", bytes(true_size)),
+        ("--run", run.as_ref().map(|file| plain_path(&file.display().to_string()))),
+        ("--seed", seed.map(|seed| seed.to_string())),
+    ];
+    let flags = [("--restore-factory", *restore_factory), ("--no-journal", *no_journal)];
+    let flags = flags.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name.to_owned());
+    let values = values.into_iter().filter_map(|(name, value)| {
+        let value = value?;
+        let separator = if value.starts_with('-') { '=' } else { ' ' };
+        Some(format!("{name}{separator}{}", steps::quoted(&value)))
+    });
+    flags.chain(values).collect::<Vec<_>>().join(" ")
 }
 
 /// A partition table belongs on a whole disk.
