@@ -9,7 +9,7 @@ use flashscope_device::Consent;
 use flashscope_layout::steps::quoted;
 use flashscope_linux::{
     Disk, Erasable, Filesystem, Partition, Roots, erasable, examine_image, is_persistent_name,
-    persistent_name,
+    persistent_name, twin,
 };
 use flashscope_report::printable;
 
@@ -82,8 +82,10 @@ impl Question<'_> {
         match (self.backing(), yes) {
             (Some(backing), yes) => permit_loop(self.target, backing, yes)?,
             (None, Yes::Backing(_)) => return Err(refused(no_loop_device(self.target))),
-            (None, Yes::Plain) if self.disk.is_some() => permit_without_asking(self.target, self.roots)?,
-            (None, Yes::Plain) => return Ok(self.consent()),
+            (None, Yes::Plain) => match self.disk {
+                Some(disk) => permit_without_asking(self.target, disk, self.roots)?,
+                None => return Ok(self.consent()),
+            },
         }
         self.loss().lines().for_each(remark);
         Ok(self.consent())
@@ -174,11 +176,20 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
     id(one).is_some() && id(one) == id(other)
 }
 
-/// `--yes` refuses names such as `/dev/sdb`, which may be another disk tomorrow.
-fn permit_without_asking(target: &str, roots: &Roots) -> Result<(), Failure> {
+/// `--yes` refuses names such as `/dev/sdb`, which may be another disk tomorrow, and the name of two sticks
+/// with one serial number.
+fn permit_without_asking(target: &str, disk: &Erasable, roots: &Roots) -> Result<(), Failure> {
     let path = Path::new(target);
     if is_persistent_name(path, roots) {
-        return Ok(());
+        let Some(twin) = disk.identity.disk.as_ref().and_then(|disk| twin(disk, roots)) else {
+            return Ok(());
+        };
+        return Err(refused(anyhow!(
+            "{target} may be either of two sticks: {} and {} have the same model and serial number; unplug the other one, or \
+             leave out --yes and answer the question",
+            disk.name,
+            twin.display()
+        )));
     }
     let instead = match persistent_name(path, roots) {
         Some(name) => format!("use {}", printable(&name.to_string_lossy())),
@@ -226,7 +237,7 @@ fn filesystem(found: &Filesystem) -> String {
 
 #[cfg(test)]
 mod tests {
-    use flashscope_linux::Identity;
+    use flashscope_linux::{Identity, list};
 
     use super::*;
 
@@ -354,5 +365,39 @@ mod tests {
         let consent = agreed(&name, Some(&stick)).unwrap();
         assert_eq!(consent.medium(), Some("sda 4C53 1000"), "it holds for the medium that is there now");
         assert!(agreed(&plain, None).is_ok(), "an image file needs none");
+    }
+
+    #[test]
+    fn name_of_two_sticks_with_one_serial_number_is_no_answer() {
+        let folder = tempfile::tempdir().unwrap();
+        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/sysfs/desktop");
+        let copied =
+            std::process::Command::new("cp").arg("-a").arg(from.join(".")).arg(folder.path()).status();
+        assert!(copied.unwrap().success());
+        let names = folder.path().join("dev/disk/by-id");
+        std::fs::create_dir_all(&names).unwrap();
+        std::fs::write(folder.path().join("dev/sdb"), "").unwrap();
+        std::os::unix::fs::symlink("../../sdb", names.join("usb-Stick_1-0:0")).unwrap();
+        let roots = Roots::copy(folder.path());
+        let agreed = || {
+            let mut disks = list(&roots).unwrap().disks.into_iter();
+            let disk = disks.find(|disk| disk.name == "sdb");
+            let identity = Identity { name: "a stick".to_owned(), disk, partition: None };
+            let stick = Erasable { identity, ..stick() };
+            permit_without_asking(names.join("usb-Stick_1-0:0").to_str().unwrap(), &stick, &roots)
+        };
+        assert!(agreed().is_ok());
+        let usb = folder.path().join("sys/devices/pci0000:00/0000:00:14.0/usb1");
+        for name in ["serial", "manufacturer", "product"] {
+            std::fs::copy(usb.join("1-2").join(name), usb.join("1-3").join(name)).unwrap();
+        }
+        let scsi = ["1-2/1-2:1.0/host6/target6:0:0/6:0:0:0", "1-3/1-3:1.0/host9/target9:0:0/9:0:0:0"];
+        for name in ["vendor", "model"] {
+            std::fs::copy(usb.join(scsi[0]).join(name), usb.join(scsi[1]).join(name)).unwrap();
+        }
+        let refused = agreed().unwrap_err();
+        assert!(
+            refused.exit == Exit::Refused && refused.error.to_string().contains("and /dev/sde have the same")
+        );
     }
 }

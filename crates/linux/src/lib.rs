@@ -83,7 +83,7 @@ pub use image_file::examine_image;
 pub use journal::{JournalFile, JournalFileError, ROOT_JOURNALS, journals, make_journal_folder};
 pub use kernel_log::KernelEvents;
 pub use layered_target::{LayeredError, LayeredTarget};
-pub use list::{ListError, Listing, list};
+pub use list::{ListError, Listing, list, twin};
 pub use memory::copy_speed;
 pub use missing_disk::{MissingDisk, MissingDiskReason};
 pub use mounts::Mount;

@@ -57,6 +57,17 @@ pub fn list(roots: &Roots) -> Result<Listing, ListError> {
     Ok(listing)
 }
 
+/// Another USB device with the vendor, model and serial number of this disk. udev gives both one persistent
+/// name, which leads to either. `None` without one, and for the slots of one reader, which have names of their own.
+#[must_use]
+pub fn twin(disk: &Disk, roots: &Roots) -> Option<PathBuf> {
+    let identity = |disk: &Disk| (disk.vendor.clone(), disk.model.clone(), disk.serial.clone());
+    let port = disk.usb.as_ref().map(|usb| &usb.path.name)?;
+    let others = list(roots).ok()?.disks.into_iter().filter(|other| other.name != disk.name);
+    let is_elsewhere = |other: &Disk| other.usb.as_ref().is_some_and(|usb| usb.path.name != *port);
+    others.filter(is_elsewhere).find(|other| identity(other) == identity(disk)).map(|other| other.path)
+}
+
 fn is_something(disk: &Disk) -> bool {
     let is_virtual = matches!(disk.bus, Bus::Loop | Bus::Zram | Bus::Virtual);
     !disk.is_empty() || disk.is_removable && !is_virtual

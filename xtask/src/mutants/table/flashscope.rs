@@ -78,9 +78,16 @@ pub const MUTANTS: &[Mutant] = &[
         test: CONFIRM,
     },
     Mutant {
+        name: "--yes takes the name of two sticks",
+        file: CONFIRMING,
+        from: ".and_then(|disk| twin(disk, roots)) else {",
+        to: ".and_then(|disk| twin(disk, roots)).filter(|_| false) else {",
+        test: CONFIRM,
+    },
+    Mutant {
         name: "--yes takes any name of a disk",
         file: CONFIRMING,
-        from: "permit_without_asking(self.target, self.roots)?",
+        from: "permit_without_asking(self.target, disk, self.roots)?",
         to: "()",
         test: CONFIRM,
     },
