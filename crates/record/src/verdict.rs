@@ -188,7 +188,7 @@ pub enum ActionKind {
     VerifyCapacity,
     /// Copy the data off: requests failed.
     BackUp,
-    /// Keep no data on it that is nowhere else: requests failed, and what it held was erased.
+    /// Keep no data on it that is nowhere else: requests failed, and what it held was overwritten.
     KeepNoData,
     /// Plug it into a faster port, or without the hub.
     FasterPort,

@@ -17,6 +17,7 @@ use crate::target::{Plugged, Target};
 
 /// The run of a target that was just measured.
 pub fn run_of(target: &Target, observations: Vec<Observations>) -> RunFile {
+    let cost = target.device.cost();
     RunFile {
         format: FORMAT,
         flashscope: VERSION.to_owned(),
@@ -25,9 +26,9 @@ pub fn run_of(target: &Target, observations: Vec<Observations>) -> RunFile {
         attachment: target.attachment.clone(),
         measured_at: crate::wall_clock::now(),
         observations,
-        cost: target.device.cost(),
+        cost,
         failed_requests: target.failed_requests,
-        is_erased: target.is_erased,
+        is_erased: target.is_erased && !cost.bytes_written.is_zero(),
         capacity: None,
         remarks: target.remarks.clone(),
     }
@@ -210,23 +211,39 @@ fn exit(run: &RunFile, failed_requests: u64, printer: &Printer) -> Exit {
     if failed_requests > 0 {
         printer.remark(format!(
             "{failed_requests} requests failed (-v prints them): the stick or its contacts may be failing{}",
-            if run.cost.bytes_written.is_zero() { "; save your data" } else { "" }
+            if run.is_erased { "" } else { "; save your data" }
         ));
         exit = Exit::Problem;
     }
     for seen in &run.observations {
-        if let Ended::Early { reason, cause } = &seen.ended {
-            printer.remark(format!("a measurement ended early: {}", words::stop(reason)));
-            if *cause != Cause::Budget {
-                exit = Exit::Failed;
-            }
+        if matches!(seen.ended, Ended::Early { cause, .. } if cause != Cause::Budget) {
+            exit = Exit::Failed;
         }
     }
+    ended_early(run).into_iter().for_each(|line| printer.remark(line));
     // Whatever else happened: this comes before every other statement.
     if run.false_capacity().is_some() || run.loses_data() {
         return Exit::Problem;
     }
     if nothing_was_measured(run) { Exit::Failed } else { exit }
+}
+
+/// Why measurements ended early, each reason once.
+fn ended_early(run: &RunFile) -> Vec<String> {
+    let mut reasons: Vec<(String, usize)> = Vec::new();
+    for seen in &run.observations {
+        let Ended::Early { reason, .. } = &seen.ended else { continue };
+        let reason = words::stop(reason);
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, count)) => *count += 1,
+            None => reasons.push((reason, 1)),
+        }
+    }
+    let line = |(reason, count)| match count {
+        1 => format!("a measurement ended early: {reason}"),
+        _ => format!("{count} measurements ended early: {reason}"),
+    };
+    reasons.into_iter().map(line).collect()
 }
 
 /// Whether no test of a benchmark could start. A check that could not start still has findings: all unknown.

@@ -63,7 +63,7 @@ pub fn start(target: Target, erase: &Erase, printer: &Printer) -> Result<Target,
     let journaled =
         Journaled::start(device, store, start).or_exit(Exit::Failed, "cannot start the journal")?;
     let device = layered(Base::Journaled(Box::new(Kept { device: journaled, path })), &interrupt, budget);
-    Ok(Target { device, interrupt, ..target })
+    Ok(Target { device, interrupt, is_erased: false, ..target })
 }
 
 fn create(target: &Target, needed: Bytes, printer: &Printer) -> Result<JournalFile, Failure> {

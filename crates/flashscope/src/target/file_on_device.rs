@@ -147,7 +147,7 @@ fn without_place(filesystem: &str, rewriting: Rewriting, is_buffered: bool, is_p
     } else if rewriting == Rewriting::InPlace && !rustix::process::geteuid().is_root() {
         format!("{filesystem} tells only root where a file lies, or it lies in too many pieces (try sudo)")
     } else {
-        "the file lies in too many pieces; free some space".to_owned()
+        "the file is too small, or lies in too many pieces; free some space, or allow more writes (--write-budget)".to_owned()
     };
     format!("only speeds are measured: {why}")
 }

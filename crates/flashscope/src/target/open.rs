@@ -54,10 +54,7 @@ pub fn open_queued(
 ) -> Result<Target, Failure> {
     let interrupt = interrupt::on_interrupt()?;
     match text.strip_prefix("sim:") {
-        Some(name) => {
-            let is_erased = consent.is_some_and(Consent::loses_data);
-            Ok(Target { is_erased, ..open_virtual(text, name, budget, interrupt)? })
-        }
+        Some(name) => open_virtual(text, name, budget, interrupt),
         None => {
             let access = consent.map_or(Access::ReadOnly, Access::Erase);
             let options = OpenOptions { access, queue_depth, ..OpenOptions::default() };
@@ -100,7 +97,7 @@ fn open_virtual(text: &str, name: &str, budget: Budget, interrupt: Interrupt) ->
         attachment: attachment::of_virtual(&target),
         remarks,
         writable: true,
-        is_erased: false,
+        is_erased: true,
         is_virtual: true,
         failed_requests: 0,
         device: layered(Base::watched(stick), &interrupt, budget),

@@ -192,9 +192,9 @@ fn check_that_a_budget_cuts_short_says_so_and_repeats_its_own_target() {
 }
 
 #[test]
-fn failing_stick_is_backed_up_unless_it_was_erased() {
+fn failing_stick_is_backed_up_unless_its_data_was_overwritten() {
     let stick = "sim:generic-2g?fault=read-errors:share=0.02";
-    for (options, is_erased) in [(&[][..], false), (&["--scratch"], false), (&["--erase", "--yes"], true)] {
+    for (options, is_erased) in [(&[][..], true), (&["--scratch"], false), (&["--erase", "--yes"], true)] {
         let output = flashscope(&[&["check", stick], options].concat());
         let text = stdout(&output);
         assert!(text.contains("Failing") || text.contains("requests failed"), "{options:?}: {text}");

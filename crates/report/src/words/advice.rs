@@ -38,7 +38,7 @@ pub struct Advice {
 const MEASURE_MORE: &str = "measure_more";
 /// The advice to back up the data, which has no gain either.
 const BACK_UP: &str = "save_what_it_holds";
-/// The advice after `--erase`, which left no data to back up.
+/// The advice where tests overwrote the data, so that there is nothing to back up.
 const KEEP_NO_DATA: &str = "keep_no_data_on_it";
 
 impl Advice {

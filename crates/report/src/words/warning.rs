@@ -13,10 +13,13 @@ pub fn sentence(report: &Report<'_>) -> Option<Sentence> {
         return Some(alarm);
     }
     let failed = failed_requests(report)?;
-    Some(Sentence::new(format!(
-        "{failed}: the {} may be failing, or its contacts are bad. Back up its data now",
-        report.noun()
-    )))
+    let advice = if report.run.is_erased {
+        "Keep no data on it that you have nowhere else"
+    } else {
+        "Back up its data now"
+    };
+    let noun = report.noun();
+    Some(Sentence::new(format!("{failed}: the {noun} may be failing, or its contacts are bad. {advice}")))
 }
 
 /// A false capacity, or lost data.

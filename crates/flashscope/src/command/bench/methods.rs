@@ -119,7 +119,8 @@ fn place(arguments: &BenchMethods, printer: &Printer) -> Result<WriteTarget, Fai
     }
     match confirm::erase(name, &arguments.erase, printer)? {
         Some(consent) => {
-            // It is refused and permitted like every target that is written.
+            // It is refused like every target that is written. A journal that is not restored yet is
+            // recognised by reading the device, which a `WriteTarget` cannot do.
             drop(target::open(name, Some(&consent), Budget::UNLIMITED)?);
             WriteTarget::erase(path, &consent, &on_interrupt()?).map_err(failure)
         }
