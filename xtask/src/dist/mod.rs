@@ -1,6 +1,7 @@
 //! `cargo xtask dist`: a Debian package and a plain archive. The same commit gives the same bytes, in any
 //! directory.
 
+mod again;
 mod archive;
 mod binary;
 mod build;
@@ -33,6 +34,10 @@ pub struct Arguments {
     /// directory
     #[arg(long, conflicts_with = "arch")]
     trial: bool,
+    /// Also build the last commit in another directory, and compare the programs; takes as long as the first
+    /// build
+    #[arg(long)]
+    again: bool,
 }
 
 /// Makes both archives and prints their paths and sizes.
@@ -40,20 +45,53 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let native = Architecture::native()?;
     let architecture = arguments.arch.unwrap_or(native);
     let program = build::program(architecture)?;
-    // Man pages and completions come from a program that runs here.
-    let runs_here = if architecture == native { program.clone() } else { build::program(native)? };
-    for path in package(architecture, &program, &runs_here)? {
+    for path in package(architecture, &program, &Runner::of(architecture, native, &program)?)? {
         print(&format!("{}  {} bytes\n", path.display(), fs::metadata(&path)?.len()))?;
     }
-    if arguments.trial { trial::check(&program) } else { Ok(()) }
+    if arguments.trial {
+        trial::check(&program)?;
+    }
+    if arguments.again { again::check(architecture, &program) } else { Ok(()) }
 }
 
-/// Packs a program; the other one prints its pages. Returns the paths of the archives.
-fn package(architecture: Architecture, program: &Path, runs_here: &Path) -> anyhow::Result<Vec<PathBuf>> {
+/// How a program is run that prints man pages and completions, which are the same for every architecture.
+#[derive(Debug)]
+struct Runner {
+    /// An emulator, if the program is for another architecture.
+    emulator: Option<&'static str>,
+    program: PathBuf,
+}
+
+impl Runner {
+    /// A program of this computer's architecture.
+    fn native(program: &Path) -> Self {
+        Self { emulator: None, program: program.to_owned() }
+    }
+
+    /// The program itself, in an emulator if it needs one; without the emulator, this computer's program is built.
+    fn of(architecture: Architecture, native: Architecture, program: &Path) -> anyhow::Result<Self> {
+        if architecture == native {
+            return Ok(Self::native(program));
+        }
+        let emulated = Self { emulator: Some(architecture.emulator()), program: program.to_owned() };
+        let is_found =
+            emulated.command().arg("--version").output().is_ok_and(|output| output.status.success());
+        Ok(if is_found { emulated } else { Self::native(&build::program(native)?) })
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(self.emulator.map_or(self.program.as_os_str(), AsRef::as_ref));
+        command.args(self.emulator.map(|_| &self.program));
+        command
+    }
+}
+
+/// Packs a program; the runner prints its pages. Returns the paths of the archives.
+fn package(architecture: Architecture, program: &Path, runner: &Runner) -> anyhow::Result<Vec<PathBuf>> {
     let folder = target_folder().join("dist");
     fs::create_dir_all(&folder)?;
     let origin = origin()?;
-    let contents = contents(architecture, program, runs_here)?;
+    let contents = contents(architecture, program, runner)?;
     let deb = deb_path(architecture);
     fs::write(&deb, contents.deb(&origin)?)?;
     let mut paths = vec![deb];
@@ -74,9 +112,9 @@ fn deb_path(architecture: Architecture) -> PathBuf {
     target_folder().join("dist").join(format!("flashscope_{VERSION}_{}.deb", architecture.debian()))
 }
 
-fn contents(architecture: Architecture, program: &Path, runs_here: &Path) -> anyhow::Result<Contents> {
-    let generate = |name: &str| process::output(Command::new(runs_here).args(["generate", name]));
-    let names = process::output(Command::new(runs_here).arg("generate"))?;
+fn contents(architecture: Architecture, program: &Path, runner: &Runner) -> anyhow::Result<Contents> {
+    let generate = |name: &str| process::output(runner.command().args(["generate", name]));
+    let names = process::output(runner.command().arg("generate"))?;
     let pages = names.lines().filter(|name| name.ends_with(".1"));
     let read = |name: &str| fs::read_to_string(repository().join(name)).with_context(|| name.to_owned());
     Ok(Contents {

@@ -10,7 +10,7 @@ use anyhow::{Context, bail, ensure};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::build::{self, Architecture};
-use super::{contents, deb_path, origin, package};
+use super::{Runner, contents, deb_path, origin, package};
 use crate::output::{print, progress};
 use crate::process;
 
@@ -25,9 +25,10 @@ pub fn program() -> anyhow::Result<PathBuf> {
 /// Packs the program twice, and tries the package.
 pub fn check(program: &Path) -> anyhow::Result<()> {
     let native = Architecture::native()?;
-    package(native, program, program)?;
+    let runner = Runner::native(program);
+    package(native, program, &runner)?;
     let deb = deb_path(native);
-    let again = contents(native, program, program)?.deb(&origin()?)?;
+    let again = contents(native, program, &runner)?.deb(&origin()?)?;
     ensure!(fs::read(&deb)? == again, "two packages of one program differ: {}", deb.display());
     lint(&deb)?;
     if !rustix::process::geteuid().is_root() {
