@@ -433,3 +433,59 @@ fn a_stick_is_formatted_as_planned_mounted_by_the_kernel_and_undone() {
     let expected = serde_json::json!({ "fsck": 0, "diff": 0, "mounted": 4, "gone": true });
     assert_eq!([vfat_seen, exfat_seen], [&expected; 2]);
 }
+
+/// In the machine: FAT and exFAT are checked in a file of their own, by root and by a user, on a stick that holds
+/// another file.
+const CHECK_DIRECTORY: &str = r#"
+state() { md5sum < /mnt/holiday; df --output=avail /mnt; ls -a /mnt; }
+for kind in vfat exfat; do
+    mkfs.$kind /dev/sda > /dev/null
+    mount -t $kind -o umask=000 /dev/sda /mnt
+    head -c 3000000 /dev/urandom > /mnt/holiday
+    sync
+    before=$(state)
+    flashscope check /mnt --json -q --write-budget 512MiB --time-budget 60
+    setpriv --reuid 65534 --regid 65534 --clear-groups flashscope check /mnt --json -q --write-budget 64MiB --time-budget 30
+    [ $kind = exfat ] || flashscope check /mnt --class --json -q --time-budget 60
+    same=true
+    [ "$before" = "$(state)" ] || same=false
+    umount /mnt
+    fsck.$kind -n /dev/sda >&2
+    echo "{\"fsck\": $?, \"same\": $same}"
+done
+"#;
+
+#[test]
+fn a_directory_on_fat_is_checked_at_its_place_on_the_stick_and_nothing_is_left() {
+    for (program, package) in
+        [("mkfs.vfat", "dosfstools"), ("mkfs.exfat", "exfatprogs"), ("setpriv", "util-linux")]
+    {
+        if Command::new(program).arg("--help").output().is_err() {
+            return skip(&format!("{program} is not installed (Debian: {package})"));
+        }
+    }
+    let image = tempfile::NamedTempFile::new().unwrap();
+    image.as_file().set_len(1 << 30).unwrap();
+    let stick = ["--link", "480", "--disk", image.path().to_str().unwrap()];
+    let Some(documents) = results(&stick, &[CHECK_DIRECTORY]) else { return };
+    let [vfat, vfat_user, classes, vfat_state, exfat, exfat_user, exfat_state] = documents.as_slice() else {
+        panic!("{documents:?}")
+    };
+    for (kind, root, user, state) in
+        [("vfat", vfat, vfat_user, vfat_state), ("exfat", exfat, exfat_user, exfat_state)]
+    {
+        for check in [root, user] {
+            let identity = &check["identity"];
+            assert_eq!(
+                (&identity["kind"], &identity["filesystem"]),
+                (&"folder".into(), &kind.into()),
+                "{check}"
+            );
+        }
+        assert!(root["remarks"].to_string().contains("where the file lies on the device"), "{root}");
+        assert!(root["verdict"]["numbers"][1]["bytes_per_s"].as_f64() > Some(0.0), "it writes: {root}");
+        assert!(user["remarks"].to_string().contains("tells only root where a file lies"), "{user}");
+        assert_eq!(*state, serde_json::json!({ "fsck": 0, "same": true }), "{kind}");
+    }
+    assert!(classes["classes"]["units"]["count"].as_u64() > Some(0), "{classes}");
+}
