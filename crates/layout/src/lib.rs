@@ -6,6 +6,7 @@
 
 pub mod apply;
 pub mod chs;
+mod ext_version;
 pub mod filesystem;
 pub mod head;
 pub mod ids;
@@ -18,11 +19,13 @@ pub mod reason;
 pub mod standard;
 pub mod steps;
 mod table_kind;
+pub mod trial;
 pub mod version;
 mod volume;
 pub mod writeback;
 
 pub use chs::Chs;
+pub use ext_version::ExtVersion;
 pub use medium::{EraseBlock, EraseBlockSource, Identity, Medium};
 pub use plan::{Partition, PartitionTable, Plan, TableKind};
 pub use planner::{PlanError, Wish, plan};

@@ -3,7 +3,7 @@
 use flashscope_device::{Bytes, SECTOR};
 
 use crate::chs::Chs;
-use crate::filesystem::{self, Cannot, Filesystem, FilesystemKind, LabelError, Request, Space};
+use crate::filesystem::{self, Cannot, ExtMake, Filesystem, FilesystemKind, LabelError, Request, Space};
 use crate::ids::Ids;
 use crate::medium::Medium;
 use crate::plan::{GainInterval, Partition, PartitionTable, Plan, TableKind};
@@ -41,6 +41,8 @@ pub struct Wish {
     pub label: String,
     /// Whether the filesystem keeps a journal, where that is a choice (ext4).
     pub has_journal: bool,
+    /// How an ext filesystem is made.
+    pub ext: ExtMake,
     /// A GPT although an MBR would do, or the other way round.
     pub table: Option<TableKind>,
     /// A geometry for the CHS fields.
@@ -62,6 +64,7 @@ impl Wish {
             filesystem: None,
             cluster: None,
             has_journal: true,
+            ext: ExtMake::Planned,
             label: String::new(),
             table: None,
             chs: None,
@@ -134,6 +137,16 @@ pub enum PlanError {
     /// Only an MBR has CHS fields.
     #[error("a GPT has no CHS fields; leave out --chs, or ask for an MBR (--table mbr)")]
     ChsInGpt,
+    /// A partition cannot start there.
+    #[error(
+        "no partition can start at {start}: it needs a multiple of {logical_block}, from {logical_block} on, with space behind it"
+    )]
+    Start {
+        /// The start.
+        start: Bytes,
+        /// The logical block.
+        logical_block: Bytes,
+    },
     /// An MBR cannot describe so large a disk.
     #[error(
         "an MBR holds at most {maximum}, and {target} has {capacity}; leave the choice to flashscope, or ask for gpt"
@@ -286,6 +299,7 @@ fn partition(
         purpose: wish.purpose,
         cluster: wish.cluster,
         has_journal: wish.has_journal,
+        ext: wish.ext,
     };
     let mut placement = filesystem.align(&request)?;
     let end = placement.start + placement.size;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use flashscope_device::{ByteRange, Bytes};
 
 use super::host::{Host, HostError, version_of};
-use crate::filesystem;
+use crate::filesystem::of_kind;
 use crate::plan::{Partition, Plan, TableKind};
 use crate::steps;
 
@@ -41,7 +41,7 @@ const TABLE_PACKAGE: &str = "fdisk";
 pub fn build(plan: &Plan, host: &mut dyn Host) -> Result<Image, HostError> {
     let mut image = Image { pieces: Vec::new(), messages: Vec::new() };
     for partition in &plan.partitions {
-        format(partition, host, &mut image)?;
+        filesystem(partition, host, &mut image)?;
     }
     table(plan, host, &mut image)?;
     image.pieces.sort_by_key(|piece| piece.range.offset);
@@ -49,10 +49,14 @@ pub fn build(plan: &Plan, host: &mut dyn Host) -> Result<Image, HostError> {
 }
 
 /// Makes one filesystem.
-fn format(partition: &Partition, host: &mut dyn Host, image: &mut Image) -> Result<(), HostError> {
+pub(super) fn filesystem(
+    partition: &Partition,
+    host: &mut dyn Host,
+    image: &mut Image,
+) -> Result<(), HostError> {
     let placement = &partition.placement;
     let path = host.scratch(&format!("partition-{}", partition.number), placement.size)?;
-    let filesystem = filesystem::of_kind(placement.filesystem);
+    let filesystem = of_kind(placement.filesystem);
     let (tool, device) = (filesystem.tool(), path.to_string_lossy());
     let version = version_of(&tool, &mut |command| host.run(command))?;
     let command = filesystem.command(placement, &partition.label, &partition.uuid, &device);

@@ -7,6 +7,7 @@
 mod build;
 mod check;
 mod host;
+mod make;
 mod run;
 mod undo;
 
@@ -14,5 +15,6 @@ pub use build::{Image, Piece, build};
 pub use check::check;
 pub use flashscope_device::transfer::MediumError;
 pub use host::{Host, HostError, version_of};
+pub use make::{MakeError, make, make_in_partition};
 pub use run::{Applied, ApplyError, Means, Step, apply};
 pub use undo::{Restored, UndoError, UndoHeader, UndoSink, UndoState, read_header, restore, state};

@@ -126,7 +126,7 @@ pub fn apply(plan: &Plan, device: &mut dyn Device, means: Means<'_>) -> Result<A
     Ok(Applied { bytes, messages: image.messages, undo: header })
 }
 
-fn write(piece: &Piece, host: &mut dyn Host, device: &mut dyn Device) -> Result<(), ApplyError> {
+pub(super) fn write(piece: &Piece, host: &mut dyn Host, device: &mut dyn Device) -> Result<(), ApplyError> {
     for part in transfer::parts(piece.range, transfer::request_max(device)) {
         let from = ByteRange::new(piece.offset + (part.offset - piece.range.offset), part.length);
         // A scratch file that fails now leaves the medium half written.

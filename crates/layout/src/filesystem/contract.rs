@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::label::LabelError;
 use super::option::KnownOption;
+use crate::ext_version::ExtVersion;
 use crate::purpose::Purpose;
 use crate::reason::Reason;
 use crate::table_kind::TableKind;
@@ -105,6 +106,20 @@ pub struct Request {
     pub cluster: Option<Bytes>,
     /// Whether the filesystem keeps a journal, where that is a choice (ext4).
     pub has_journal: bool,
+    /// The version of ext, and whose defaults it has.
+    pub ext: ExtMake,
+}
+
+/// How an ext filesystem is made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ExtMake {
+    /// ext4 whose stripes and groups are whole erase blocks, as plans have it.
+    #[default]
+    Planned,
+    /// The same for a trial: neither mke2fs nor the kernel zeroes inode tables and journal beforehand.
+    Striped,
+    /// mke2fs's own stripes and groups for this version, also for a trial.
+    Plain(ExtVersion),
 }
 
 /// Where a filesystem goes, and with which options.

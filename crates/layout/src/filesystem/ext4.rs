@@ -4,15 +4,20 @@
 //! N` puts every group on an edge; the default does so for powers of two only. `stripe_width` makes the
 //! allocator pack small files into whole aligned erase blocks (kernel: `ext4_mb_group_prealloc`,
 //! fs/ext4/mballoc.c).
+//!
+//! For trials it also makes ext2 and ext3, and each with mke2fs's own stripes and groups.
 
 use std::fmt::Write as _;
 
 use flashscope_device::Bytes;
 
-use super::contract::{Cannot, Command, DataArea, Filesystem, FilesystemKind, Placement, Request, Tool};
+use super::contract::{
+    Cannot, Command, DataArea, ExtMake, Filesystem, FilesystemKind, Placement, Request, Tool,
+};
 use super::label::{self, LabelError};
 use super::option::{KnownOption, OptionValue};
 use super::space::{edge_start, whole_blocks};
+use crate::ext_version::ExtVersion;
 use crate::purpose::Purpose;
 use crate::reason::{Because, PlanNumber, Reason};
 use crate::version::Version;
@@ -51,28 +56,50 @@ const EXTENDED: &str = "nodiscard";
 /// The inode tables are few, so they are zeroed at once. By default the kernel does it after the first mount.
 const NOT_LAZY: &str = ",lazy_itable_init=0";
 
+/// Neither inode tables nor the journal are zeroed beforehand. That would take most of a trial on a slow stick.
+const LAZY: &str = ",lazy_itable_init=1,lazy_journal_init=1";
+
 /// No journal.
 const NO_JOURNAL: &str = "^has_journal";
 
 /// The options of a placement.
-const OPTIONS: [KnownOption; 6] = [
+const OPTIONS: [KnownOption; 7] = [
     KnownOption { flag: "-b", value: OptionValue::Number },
     KnownOption {
         flag: "-E",
-        value: OptionValue::Keys(&["nodiscard", "lazy_itable_init", "stride", "stripe_width"]),
+        value: OptionValue::Keys(&[
+            "nodiscard",
+            "lazy_itable_init",
+            "lazy_journal_init",
+            "stride",
+            "stripe_width",
+        ]),
     },
     KnownOption { flag: "-g", value: OptionValue::Number },
     KnownOption { flag: "-i", value: OptionValue::Number },
     KnownOption { flag: "-m", value: OptionValue::Number },
     KnownOption { flag: "-O", value: OptionValue::OneOf(&[NO_JOURNAL]) },
+    KnownOption { flag: "-t", value: OptionValue::OneOf(&["ext2", "ext3"]) },
 ];
 
 /// ext4.
 pub(super) struct Ext4;
 
 impl Ext4 {
+    /// Whether mke2fs zeroes inode tables and journal.
+    fn laziness(request: &Request) -> &'static str {
+        match request.ext {
+            ExtMake::Planned if Self::bytes_per_inode(request.purpose).is_some() => NOT_LAZY,
+            ExtMake::Planned => "",
+            ExtMake::Striped | ExtMake::Plain(_) => LAZY,
+        }
+    }
+
     /// What the purpose and the user choose.
     fn choose(request: &Request, options: &mut Vec<String>, reasons: &mut Vec<Reason>) {
+        if let ExtMake::Plain(version @ (ExtVersion::Ext2 | ExtVersion::Ext3)) = request.ext {
+            options.extend(["-t".to_owned(), version.as_str().to_owned()]);
+        }
         if let Some(bytes) = Self::bytes_per_inode(request.purpose) {
             options.extend(["-i".to_owned(), bytes.to_string()]);
             let because = Because::FewerInodeTables;
@@ -135,7 +162,9 @@ impl Filesystem for Ext4 {
         let erase_block = request.erase_block;
         let (start, available) = edge_start(request, erase_block)?;
         let blocks = erase_block / BLOCK;
-        let group = GROUP_BLOCKS_MAX.checked_div(blocks).unwrap_or_default() * blocks;
+        let is_plain = matches!(request.ext, ExtMake::Plain(_));
+        let aligned_group = GROUP_BLOCKS_MAX.checked_div(blocks).unwrap_or_default() * blocks;
+        let group = if is_plain { GROUP_BLOCKS_MAX } else { aligned_group };
         let size = Self::without_small_group(available, group, request.purpose);
         if size < MINIMUM {
             return Err(Cannot::TooSmall { filesystem: self.kind(), minimum: MINIMUM, available: size });
@@ -150,11 +179,8 @@ impl Filesystem for Ext4 {
         let is_possible =
             erase_block.is_multiple_of(BLOCK) && group > 0 && group.is_multiple_of(GROUP_BLOCKS_UNIT);
         let cannot = (!is_possible).then_some(Cannot::DataArea { filesystem: self.kind(), erase_block });
-        let mut extended = EXTENDED.to_owned();
-        if Self::bytes_per_inode(request.purpose).is_some() {
-            extended.push_str(NOT_LAZY);
-        }
-        if is_possible {
+        let mut extended = format!("{EXTENDED}{}", Self::laziness(request));
+        if is_possible && !is_plain {
             let _ = write!(extended, ",stride={blocks},stripe_width={blocks}");
             reasons.push(Reason::new(
                 PlanNumber::StripeWidth,

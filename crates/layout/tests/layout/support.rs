@@ -2,7 +2,7 @@
 
 use flashscope_device::Bytes;
 use flashscope_layout::Purpose;
-use flashscope_layout::filesystem::{Request, Space};
+use flashscope_layout::filesystem::{ExtMake, Request, Space};
 use rand_core::{Rng as _, SeedableRng as _};
 use rand_xoshiro::SplitMix64;
 
@@ -57,5 +57,6 @@ pub fn request(random: &mut Random, most: u64) -> Request {
         purpose: Purpose::ALL[random.below(6) as usize],
         cluster: None,
         has_journal: true,
+        ext: ExtMake::Planned,
     }
 }
