@@ -168,18 +168,41 @@ impl Variant {
         for partition in &mut planned.partitions {
             partition.is_bootable = false;
             if let Some(start) = start {
-                move_to(&mut partition.placement, start, medium)?;
+                let end = partition.end();
+                move_to(&mut partition.placement, start, end, medium.logical_block)?;
             }
+        }
+        Ok(planned)
+    }
+
+    /// The plan of a trial in the partition from `start` on: the filesystem begins there, and takes `size` or less.
+    ///
+    /// # Errors
+    /// [`PlanError`] if it cannot be made there.
+    pub fn plan_in_partition(
+        self,
+        medium: &Medium,
+        start: Bytes,
+        size: Bytes,
+        seed: u64,
+    ) -> Result<Plan, PlanError> {
+        // Options are chosen for this size, and without the FATs before the first edge: the start is fixed.
+        let before = medium.erase_block.size.max(Bytes::mib(1));
+        let capacity = size.checked_add(before).unwrap_or(size);
+        let part = Medium { capacity, fat_area: Some(Bytes::ZERO), ..medium.clone() };
+        let mut planned = Self::plan(self, &part, None, seed)?;
+        planned.medium = medium.clone();
+        let end = start.checked_add(size).unwrap_or(medium.capacity);
+        for partition in &mut planned.partitions {
+            move_to(&mut partition.placement, start, end, medium.logical_block)?;
         }
         Ok(planned)
     }
 }
 
-/// Moves a placement to `start`, with the options that it has elsewhere: as a partition that was made without
-/// regard to the erase block.
-fn move_to(placement: &mut Placement, start: Bytes, medium: &Medium) -> Result<(), PlanError> {
-    let logical_block = medium.logical_block;
-    let end = placement.start + placement.size;
+/// Moves a placement to `start`, before `end`, with the options that it has elsewhere: as a partition that was made
+/// without regard to the erase block.
+fn move_to(placement: &mut Placement, start: Bytes, end: Bytes, logical_block: Bytes) -> Result<(), PlanError> {
     if !start.is_multiple_of(logical_block) || start < logical_block || start >= end {
         return Err(PlanError::Start { start, logical_block });
     }
@@ -261,6 +284,20 @@ mod tests {
             let hidden = moved.options.iter().position(|option| option == "-h");
             assert!(hidden.is_none_or(|at| moved.options[at + 1] == "63"), "{variant:?}");
         }
+    }
+
+    #[test]
+    fn filesystem_in_a_partition_starts_there_and_fits_into_it() {
+        let (start, size) = (Bytes::new(63 * 512), Bytes::mib(600));
+        for variant in Variant::ALL {
+            let plan = variant.plan_in_partition(&medium(), start, size, 7).unwrap();
+            let placement = &plan.partitions[0].placement;
+            assert!(placement.start == start && placement.size <= size, "{variant:?}: {placement:?}");
+            assert!(placement.size >= Bytes::mib(590), "{variant:?}: {placement:?}");
+        }
+        let aligned = Variant::Vfat.plan_in_partition(&medium(), Bytes::mib(8), size, 7).unwrap();
+        let placement = &aligned.partitions[0].placement;
+        assert!(placement.data_area.is_aligned(placement.start, Bytes::mib(4)), "by reserved sectors");
     }
 
     #[test]

@@ -58,6 +58,7 @@ mod swap;
 mod sync;
 mod sysfs;
 mod target;
+mod trial_mount;
 mod udisks;
 mod usb;
 mod users;
@@ -94,6 +95,10 @@ pub use remark::Remark;
 pub use roots::Roots;
 pub use scratch_files::{ScratchFiles, run_tool, tool};
 pub use target::TargetKind;
+pub use trial_mount::{
+    MountType, TrialFiles, TrialMount, TrialMountError, has_agreed_medium, has_driver, has_mount_program,
+    keep_from_udev, update_partitions,
+};
 pub use udisks::{UdisksError, rescan};
 pub use usb::{Capability, Hub, LinkLimit, Quirk, QuirkSource, UnknownReason, Usb, UsbPath, VirtualBus};
 pub use users::home_of;

@@ -55,6 +55,7 @@ const ORDERS: [(&str, &[&str]); 8] = [
             "purpose",
             "reason",
             "table_kind",
+            "ext_version",
             "standard",
             "ids",
             "chs",
@@ -68,6 +69,7 @@ const ORDERS: [(&str, &[&str]); 8] = [
             "present",
             "volume",
             "apply",
+            "trial",
         ],
     ),
     (
@@ -121,6 +123,7 @@ const ORDERS: [(&str, &[&str]); 8] = [
             "image_file",
             "open",
             "files",
+            "trial_mount",
             "reopened",
             "layered_target",
             "write_target",

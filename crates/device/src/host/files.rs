@@ -24,6 +24,8 @@ pub enum CacheDrop {
     /// In addition, the kernel dropped all its caches, directories and tables included. Only root may
     /// request that.
     Dropped,
+    /// The filesystem was unmounted and mounted again, so nothing of it was cached.
+    Remounted,
 }
 
 /// The requests of one kind that a block device has completed. Two readings give the traffic between them.

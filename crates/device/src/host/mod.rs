@@ -6,8 +6,10 @@
 
 mod files;
 mod layers;
+mod trials;
 mod write;
 
 pub use files::{CacheDrop, FileHost, FlushPolicy, TrafficCounters};
 pub use layers::{CacheMode, LayerHost, ReadPath, WriteCacheSwitch};
+pub use trials::{FreshSpace, NotReady, TrialHost};
 pub use write::{ByteSource, WriteHost, WriteMode};

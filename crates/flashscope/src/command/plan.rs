@@ -61,7 +61,7 @@ pub fn run(arguments: &Plan, printer: &Printer) -> Result<Exit, Failure> {
     }
     let true_size = true_size(arguments, &target, known.as_ref().map(|(run, _)| run));
     let known_findings = known.as_ref().map(|(_, findings)| findings.as_slice());
-    let medium = Medium { true_size, ..medium(arguments, &target, known_findings) };
+    let medium = Medium { true_size, ..medium(&target, arguments.erase_block, known_findings) };
     let gain = known.as_ref().and_then(|(run, findings)| gain(run, findings));
     let plan =
         flashscope_layout::plan(&medium, &wish(arguments, known.as_ref(), gain)).or_exit_bare(Exit::Usage)?;
@@ -194,20 +194,36 @@ fn findings(
     if arguments.erase_block.is_some() || arguments.restore_factory {
         return Ok(None);
     }
-    let survey = Survey::new(target.is_virtual, SEED);
     printer.remark(if target.is_virtual {
         "measuring the virtual stick (give --erase-block or --run to skip this)"
     } else {
         "measuring the erase block; this only reads (give --erase-block or --run to skip it)"
     });
-    let mut progress = Progress::new(printer);
     // Beyond the true size there is nothing to measure.
     let size = arguments.true_size.unwrap_or_else(|| target.device.capabilities().capacity);
+    Ok(Some(measured(target, size, printer)))
+}
+
+/// Measures the first `size` bytes of a target with reads, or a virtual stick with all tests.
+fn measured(target: &mut Target, size: Bytes, printer: &Printer) -> (RunFile, Vec<Finding>) {
+    let mut progress = Progress::new(printer);
+    let survey = Survey::new(target.is_virtual, SEED);
     let observations = survey.run(&mut Clip::new(&mut target.device, size), &mut progress);
     target.note_failures(progress.failed_requests());
     let run = show::run_of(target, observations);
     let findings = flashscope_infer::findings_of(&run);
-    Ok(Some((run, findings)))
+    (run, findings)
+}
+
+/// The medium of a target, with its erase block as it was given, or else measured with reads.
+pub(super) fn medium_of(target: &mut Target, erase_block: Option<Bytes>, printer: &Printer) -> Medium {
+    if erase_block.is_some() {
+        return medium(target, erase_block, None);
+    }
+    printer.remark("measuring the erase block; this only reads (give --erase-block to skip it)");
+    let size = target.device.capabilities().capacity;
+    let (_, findings) = measured(target, size, printer);
+    medium(target, None, Some(&findings))
 }
 
 /// The size that the device really stores, if it is known and less than the capacity.
@@ -220,7 +236,7 @@ fn find(findings: &[Finding], id: FindingId) -> Option<&Finding> {
     findings.iter().find(|finding| finding.id == id && finding.value().is_some())
 }
 
-fn medium(arguments: &Plan, target: &Target, findings: Option<&[Finding]>) -> Medium {
+fn medium(target: &Target, erase_block: Option<Bytes>, findings: Option<&[Finding]>) -> Medium {
     let capabilities = target.device.capabilities();
     let (capacity, logical_block) = (capabilities.capacity, capabilities.logical_block);
     let findings = findings.unwrap_or_default();
@@ -228,13 +244,13 @@ fn medium(arguments: &Plan, target: &Target, findings: Option<&[Finding]>) -> Me
         let source = EraseBlockSource::Measured { confidence: finding.confidence().get() };
         finding.bytes().map(|size| EraseBlock { size, source })
     });
-    let given = arguments.erase_block.map(|size| EraseBlock { size, source: EraseBlockSource::Given });
+    let given = erase_block.map(|size| EraseBlock { size, source: EraseBlockSource::Given });
     let boundary = || EraseBlock {
         size: medium::standard_boundary(capacity).max(logical_block),
         source: EraseBlockSource::StandardBoundary,
     };
     Medium {
-        target: arguments.target.clone(),
+        target: target.text.clone(),
         capacity,
         true_size: None,
         logical_block,

@@ -10,6 +10,7 @@ mod bench;
 mod cache;
 mod check_directories;
 mod classes;
+mod compared_disks;
 mod confirmations;
 mod destinations;
 mod files;

@@ -2,7 +2,9 @@
 
 mod interval;
 mod recommendation;
+mod stopping;
 pub mod summary;
 
 pub use interval::{Comparison, Estimate};
 pub use recommendation::{AS_SOLD, Recommendation};
+pub use stopping::is_clear;

@@ -82,7 +82,7 @@ impl BenchDirectory {
 
     /// The space of the filesystem, if files can be created there. Read-only and virtual filesystems are
     /// checked first, since they also report no space.
-    pub(super) fn space(&self) -> Result<StatVfs, FilesError> {
+    pub(crate) fn space(&self) -> Result<StatVfs, FilesError> {
         let path = || self.display_path.clone();
         let space = rustix::fs::statvfs(&self.path)
             .map_err(|errno| FilesError::of(&self.display_path, EXAMINING, errno, Bytes::ZERO))?;

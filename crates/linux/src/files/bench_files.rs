@@ -49,6 +49,14 @@ impl BenchDirectory {
 }
 
 impl BenchFiles<'_> {
+    /// Leaves the files where they are when this is dropped.
+    pub(crate) fn keep(&mut self) {
+        self.file = None;
+        if let Some(directory) = self.directory.take() {
+            directory.keep();
+        }
+    }
+
     fn failed(&self, during: &'static str) -> impl Fn(std::io::Error) -> FilesError {
         move |error| FilesError::of_io(self.parent.display_path(), during, &error, self.needed)
     }

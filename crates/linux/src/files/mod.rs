@@ -16,6 +16,7 @@ pub use bench_directory::BenchDirectory;
 pub use bench_files::BenchFiles;
 pub use error::FilesError;
 pub use free_space::FreeSpace;
+pub(crate) use page_cache::drop_caches;
 pub use page_cache::drop_from_page_cache;
 pub use scan::{DirectoryScan, scan_directory};
 pub use temporary_file::FileSize;

@@ -16,6 +16,7 @@ const PREFIX: &str = ".flashscope-files-";
 #[derive(Debug)]
 pub struct TemporaryDirectory {
     path: PathBuf,
+    /// Whether there is nothing to remove when it is dropped.
     is_removed: bool,
 }
 
@@ -52,6 +53,11 @@ impl TemporaryDirectory {
     /// The space that the filesystem allocated for its contents, subdirectories included.
     pub fn allocated(&self) -> Bytes {
         allocated_below(&self.path)
+    }
+
+    /// Leaves it where it is.
+    pub fn keep(mut self) {
+        self.is_removed = true;
     }
 
     /// Removes it with its contents.

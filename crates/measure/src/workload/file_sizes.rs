@@ -110,9 +110,9 @@ pub fn like(sizes: &[Bytes], count: u32, seed: u64) -> Vec<Bytes> {
 }
 
 /// Shuffles uniformly (R. Durstenfeld, "Algorithm 235: Random permutation", 1964).
-fn shuffle(sizes: &mut [Bytes], random: &mut impl Rng) {
-    for index in (1..sizes.len()).rev() {
-        sizes.swap(index, below(index + 1, random));
+pub(super) fn shuffle<T>(items: &mut [T], random: &mut impl Rng) {
+    for index in (1..items.len()).rev() {
+        items.swap(index, below(index + 1, random));
     }
 }
 

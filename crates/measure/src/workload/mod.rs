@@ -1,5 +1,5 @@
-//! Workloads: what people do with a stick through the operating system. Files, write methods, and reads
-//! through the page cache.
+//! Workloads: what people do with a stick through the operating system. Files, also on one filesystem after
+//! another, write methods, and reads through the page cache.
 //!
 //! A workload runs over a trait of [`flashscope_device::host`], which `linux` implements with system calls
 //! and tests with a fake in virtual time.
@@ -8,6 +8,7 @@ pub mod cache;
 pub mod file_sizes;
 pub mod files;
 pub mod methods;
+pub mod trials;
 
 use std::time::Duration;
 

@@ -43,6 +43,25 @@ impl FileSet<'_> {
     ) -> Result<(FilesPart, CacheDrop), Stopped<H::Error>> {
         host.create_directory(self.files_per_directory, self.bytes())?;
         let measured = Run::new(self, host, interrupt).all();
+        Self::or_remove(host, measured)
+    }
+
+    /// Runs all phases but the last: the files stay. After an error they are removed.
+    pub fn write_and_read<H: FileHost>(
+        &self,
+        host: &mut H,
+        interrupt: &Interrupt,
+    ) -> Result<(FilesPart, CacheDrop), Stopped<H::Error>> {
+        host.create_directory(self.files_per_directory, self.bytes())?;
+        let measured = Run::new(self, host, interrupt).write_and_read();
+        Self::or_remove(host, measured)
+    }
+
+    /// Removes the files after an error.
+    fn or_remove<H: FileHost, T>(
+        host: &mut H,
+        measured: Result<T, Stopped<H::Error>>,
+    ) -> Result<T, Stopped<H::Error>> {
         if measured.is_err() {
             // The first error counts; the host removes the directory at the latest when it is dropped.
             drop(host.remove_all());
@@ -50,11 +69,13 @@ impl FileSet<'_> {
         measured
     }
 
-    fn count(&self) -> u32 {
+    /// The number of files.
+    pub fn count(&self) -> u32 {
         u32::try_from(self.sizes.len()).unwrap_or(u32::MAX)
     }
 
-    fn bytes(&self) -> Bytes {
+    /// The bytes of all files.
+    pub fn bytes(&self) -> Bytes {
         self.sizes.iter().fold(Bytes::ZERO, |sum, size| sum + *size)
     }
 
@@ -97,6 +118,12 @@ impl<'a, H: FileHost> Run<'a, H> {
     }
 
     fn all(&mut self) -> Result<(FilesPart, CacheDrop), Stopped<H::Error>> {
+        let (mut part, cache_drop) = self.write_and_read()?;
+        part.removed_s = self.remove()?.as_secs_f64();
+        Ok((part, cache_drop))
+    }
+
+    fn write_and_read(&mut self) -> Result<(FilesPart, CacheDrop), Stopped<H::Error>> {
         self.flush()?;
         let before = self.host.traffic();
         let written = self.write_all()?;
@@ -111,7 +138,6 @@ impl<'a, H: FileHost> Run<'a, H> {
         let before = self.host.traffic();
         let read = self.read_all()?;
         let reads = traffic(before, self.host.traffic(), |counters| (counters.reads, counters.bytes_read));
-        let removed = self.remove()?;
         let part = FilesPart {
             files: self.set.count(),
             bytes: self.set.bytes(),
@@ -119,7 +145,7 @@ impl<'a, H: FileHost> Run<'a, H> {
             made_s: positive_seconds(written.elapsed),
             flush_s: flush.as_secs_f64(),
             read_s: positive_seconds(read.elapsed),
-            removed_s: removed.as_secs_f64(),
+            removed_s: 0.0,
             each_made_ns: written.each_ns,
             each_read_ns: read.each_ns,
             warm: cached_share,

@@ -1,6 +1,6 @@
 //! The files workload: a set of small files against one large file of the same bytes, in rounds.
 
-mod file_set;
+pub(super) mod file_set;
 
 #[cfg(test)]
 mod tests;
@@ -226,6 +226,6 @@ fn total(part: &FilesPart) -> Duration {
 const fn cold_by(cache_drop: CacheDrop) -> ColdBy {
     match cache_drop {
         CacheDrop::Advised => ColdBy::Advice,
-        CacheDrop::Dropped => ColdBy::Drop,
+        CacheDrop::Dropped | CacheDrop::Remounted => ColdBy::Drop,
     }
 }

@@ -3,6 +3,7 @@
 //! Each kind of target yields trials; everything after that is the same for all.
 
 mod compared;
+mod on_device;
 mod replayed;
 
 use std::path::Path;
@@ -25,8 +26,11 @@ use crate::{outputs, target};
 pub fn run(arguments: &FsCompare, printer: &Printer) -> Result<Exit, Failure> {
     outputs::permit(&arguments.output, target::file(&arguments.target))?;
     let compared = match arguments.target.strip_prefix("sim:") {
-        Some(name) => replayed::compare(arguments, name, printer)?,
-        None => return Err(not_virtual(&arguments.target)),
+        Some(name) => {
+            refuse_options_of_disks(arguments)?;
+            replayed::compare(arguments, name, printer)?
+        }
+        None => on_device::compare(arguments, printer)?,
     };
     let summary = Summary::of(&compared.trials);
     let comparison = Comparison {
@@ -47,12 +51,18 @@ pub fn run(arguments: &FsCompare, printer: &Printer) -> Result<Exit, Failure> {
     Ok(compared.exit)
 }
 
-fn not_virtual(target: &str) -> Failure {
-    let error = anyhow!(
-        "{target} is no virtual stick, and filesystems are compared on virtual sticks only; \
-         list them with: flashscope sim list"
-    );
-    Failure { exit: Exit::Usage, error }
+/// Refuses options that have no meaning on a virtual stick.
+fn refuse_options_of_disks(arguments: &FsCompare) -> Result<(), Failure> {
+    let given = [
+        ("--like", arguments.like.is_some()),
+        ("--time-budget", arguments.time_budget.is_some()),
+        ("--erase-block", arguments.erase_block.is_some()),
+        ("--yes", arguments.yes.is_some()),
+    ];
+    let Some((option, _)) = given.iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
+    let target = &arguments.target;
+    let error = anyhow!("{option} is for disks, and {target} is a virtual stick, on which recordings are replayed");
+    Err(Failure { exit: Exit::Usage, error })
 }
 
 fn print(
