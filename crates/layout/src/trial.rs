@@ -202,7 +202,12 @@ impl Variant {
 
 /// Moves a placement to `start`, before `end`, with the options that it has elsewhere: as a partition that was made
 /// without regard to the erase block.
-fn move_to(placement: &mut Placement, start: Bytes, end: Bytes, logical_block: Bytes) -> Result<(), PlanError> {
+fn move_to(
+    placement: &mut Placement,
+    start: Bytes,
+    end: Bytes,
+    logical_block: Bytes,
+) -> Result<(), PlanError> {
     if !start.is_multiple_of(logical_block) || start < logical_block || start >= end {
         return Err(PlanError::Start { start, logical_block });
     }

@@ -49,6 +49,11 @@ pub enum TrialSourceDocument {
         /// The capacities of the recorded filesystems, bytes.
         capacities: Vec<u64>,
     },
+    /// Measured on the stick.
+    Measured {
+        /// The kernel of this host.
+        kernel: String,
+    },
 }
 
 /// The fastest filesystem for one kind of files.
@@ -138,11 +143,13 @@ impl FsCompareDocument {
 
 impl From<&TrialSource> for TrialSourceDocument {
     fn from(source: &TrialSource) -> Self {
-        let TrialSource::Replayed { kernels, memories, capacities } = source;
-        Self::Replayed {
-            kernels: kernels.clone(),
-            memories: memories.iter().map(|each| each.get()).collect(),
-            capacities: capacities.iter().map(|each| each.get()).collect(),
+        match source {
+            TrialSource::Replayed { kernels, memories, capacities } => Self::Replayed {
+                kernels: kernels.clone(),
+                memories: memories.iter().map(|each| each.get()).collect(),
+                capacities: capacities.iter().map(|each| each.get()).collect(),
+            },
+            TrialSource::Measured { kernel } => Self::Measured { kernel: kernel.clone() },
         }
     }
 }

@@ -105,11 +105,11 @@ impl TrialMount {
         if !rustix::process::geteuid().is_root() {
             return Err(TrialMountError::NeedsRoot);
         }
-        let parent = fs::canonicalize(parent).map_err(|error| TrialMountError::of("opening", parent, error))?;
+        let parent =
+            fs::canonicalize(parent).map_err(|error| TrialMountError::of("opening", parent, error))?;
         remove_stale(&parent);
-        leave_shared_mounts().map_err(|error| {
-            TrialMountError::of("making a mount namespace for", &parent, error)
-        })?;
+        leave_shared_mounts()
+            .map_err(|error| TrialMountError::of("making a mount namespace for", &parent, error))?;
         let folder = parent.join(format!("{PREFIX}{}", std::process::id()));
         fs::create_dir(&folder).map_err(|error| TrialMountError::of("making", &folder, error))?;
         Ok(Self { folder, clock: Clock::start(), mounted: None })
@@ -254,9 +254,9 @@ pub fn keep_from_udev(disk: &Path) -> Option<fs::File> {
 /// [`TrialMountError`] with what `partx` says.
 pub fn update_partitions(disk: &Path) -> Result<(), TrialMountError> {
     let path = disk.to_string_lossy();
-    run_tool(&Command::new("partx", ["--update", &*path]))
-        .map(drop)
-        .map_err(|error| TrialMountError::of("reading the partition table of", disk, error.with_package("fdisk")))
+    run_tool(&Command::new("partx", ["--update", &*path])).map(drop).map_err(|error| {
+        TrialMountError::of("reading the partition table of", disk, error.with_package("util-linux"))
+    })
 }
 
 /// Whether `path` still has the medium that a person agreed to erase.

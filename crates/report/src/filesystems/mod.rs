@@ -43,4 +43,9 @@ pub enum TrialSource {
         /// The capacities of the recorded filesystems.
         capacities: Vec<Bytes>,
     },
+    /// Measured on the stick.
+    Measured {
+        /// The kernel of this host.
+        kernel: String,
+    },
 }

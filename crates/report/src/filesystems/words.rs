@@ -95,7 +95,9 @@ pub const fn purpose(workload: TrialWorkload) -> &'static str {
 
 /// What the intervals hold, one sentence each.
 pub fn in_the_interval(compared: &Compared<'_>) -> Vec<Sentence> {
-    let TrialSource::Replayed { .. } = compared.source;
+    if let TrialSource::Measured { .. } = compared.source {
+        return vec![Sentence::new("95 % for the mean of many rounds on this stick: their spread")];
+    }
     let both = if has_both_limits(&compared.summary.cells) {
         "late and early writeback: a host with much memory and one that waits for the stick; most lie between"
     } else {
@@ -111,7 +113,10 @@ pub fn in_the_interval(compared: &Compared<'_>) -> Vec<Sentence> {
 
 /// What the intervals do not hold, one sentence each.
 pub fn not_in_the_interval(compared: &Compared<'_>) -> Vec<Sentence> {
-    let TrialSource::Replayed { kernels, memories, capacities } = compared.source;
+    let (kernels, memories, capacities) = match compared.source {
+        TrialSource::Replayed { kernels, memories, capacities } => (kernels, memories, capacities),
+        TrialSource::Measured { kernel } => return not_measured(kernel),
+    };
     let sizes = |sizes: &[Bytes]| sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let one_limit = if has_both_limits(&compared.summary.cells) {
         String::new()
@@ -127,6 +132,15 @@ pub fn not_in_the_interval(compared: &Compared<'_>) -> Vec<Sentence> {
         "the time that the host's processor takes, and the error of the virtual stick itself".to_owned(),
     ];
     sentences.into_iter().filter(|text| !text.is_empty()).map(Sentence::new).collect()
+}
+
+/// What the intervals of measured trials do not hold.
+fn not_measured(kernel: &str) -> Vec<Sentence> {
+    let sentences = [
+        format!("another kernel than {kernel}, or a host with another memory"),
+        "a stick that is full, or that has rested longer: trials follow each other at once".to_owned(),
+    ];
+    sentences.into_iter().map(Sentence::new).collect()
 }
 
 /// Whether every cell has late and early writeback.

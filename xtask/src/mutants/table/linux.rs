@@ -21,8 +21,18 @@ const CLASSIFY: &str = "crates/linux/src/classify.rs";
 const WRITE_TARGETS: &[&str] = &["--package", "flashscope-linux", "--lib", "write_target"];
 const WRITE_TARGET: &str = "crates/linux/src/write_target.rs";
 
+/// Mounts for trials.
+const TRIAL_MOUNTS: &[&str] = &["--package", "flashscope-linux", "--lib", "trial_mount"];
+
 /// The guards.
 pub const MUTANTS: &[Mutant] = &[
+    Mutant {
+        name: "files of a trial are written to another medium",
+        file: "crates/linux/src/trial_mount/mod.rs",
+        from: "medium.is_some() && medium.as_deref() == consent.medium()",
+        to: "medium.is_some() || consent.medium().is_some()",
+        test: TRIAL_MOUNTS,
+    },
     Mutant {
         name: "O_EXCL dropped for disks",
         file: OPEN,

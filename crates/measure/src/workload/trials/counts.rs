@@ -151,7 +151,9 @@ mod tests {
     #[test]
     fn slow_stick_shortens_the_tree_and_keeps_what_fits_beside_it() {
         let changes = choose_counts(&models(), &[pilot(Bytes::gib(4), None)], Duration::from_secs(200));
-        let [(TrialWorkload::Tree, Some((count, Shortage::Time)))] = changes[..] else { panic!("{changes:?}") };
+        let [(TrialWorkload::Tree, Some((count, Shortage::Time)))] = changes[..] else {
+            panic!("{changes:?}")
+        };
         // 200 s less 3 s for filesystems, 6.7 s for the large file and 20.2 s for the small ones.
         assert!((14_500..15_500).contains(&count), "{count}");
         let none = choose_counts(&models(), &[pilot(Bytes::gib(4), None)], Duration::ZERO);
@@ -164,7 +166,9 @@ mod tests {
         let long = Duration::from_secs(100_000);
         let pilots = [pilot(Bytes::gib(4), None), pilot(Bytes::mib(100), None)];
         let changes = choose_counts(&models(), &pilots, long);
-        let [(TrialWorkload::Tree, Some((count, Shortage::Space)))] = changes[..] else { panic!("{changes:?}") };
+        let [(TrialWorkload::Tree, Some((count, Shortage::Space)))] = changes[..] else {
+            panic!("{changes:?}")
+        };
         assert!((5_900..6_000).contains(&count), "70 MiB of 12 KiB each: {count}");
         let changes = choose_counts(&models(), &[pilot(Bytes::mib(50), None)], long);
         assert!(changes.contains(&(TrialWorkload::Large, None)), "{changes:?}");

@@ -243,7 +243,8 @@ impl<H: TrialHost> Run<'_, H> {
         let prepare = self.host.now().since(started);
         let sizes = counts::pilot_sizes(&self.data.models);
         let (small, large) = (self.pattern(), self.pattern());
-        let set = |sizes, pattern| FileSet { sizes, files_per_directory: 15, flush: FlushPolicy::AtEnd, pattern };
+        let set =
+            |sizes, pattern| FileSet { sizes, files_per_directory: 15, flush: FlushPolicy::AtEnd, pattern };
         let interrupt = self.interrupt;
         let measured = self.host.files().map_err(Stopped::Host).and_then(|mut files| {
             let (small, _) = set(&sizes, small).measure(&mut files, interrupt)?;
@@ -311,7 +312,9 @@ impl<H: TrialHost> Run<'_, H> {
         let round = left / self.workload.rounds_wanted().max(1);
         let pilots: Vec<Pilot> = pilots.iter().map(|(_, pilot)| *pilot).collect();
         for (workload, count) in choose_counts(&self.data.models, &pilots, round) {
-            let Some(at) = self.data.models.iter().position(|model| model.workload == workload) else { continue };
+            let Some(at) = self.data.models.iter().position(|model| model.workload == workload) else {
+                continue;
+            };
             let planned = self.data.models[at].count();
             match count {
                 Some((count, shortage)) => {
@@ -334,7 +337,8 @@ impl<H: TrialHost> Run<'_, H> {
             .iter()
             .flat_map(|(candidate, _)| models.iter().map(move |model| (candidate, model)))
             .collect();
-        let expected: f64 = models.iter().flat_map(|model| pilots.iter().map(|(_, p)| p.seconds(model))).sum();
+        let expected: f64 =
+            models.iter().flat_map(|model| pilots.iter().map(|(_, p)| p.seconds(model))).sum();
         let mut pace = Pace { each_s: expected / pairs.len().max(1) as f64, done: 0, started: self.spent() };
         let rounds_max = self.workload.rounds_max();
         for round in 1..=rounds_max {
@@ -376,13 +380,19 @@ impl<H: TrialHost> Run<'_, H> {
 
     /// The time left, with `in_round` trials left in this round of `trials`.
     fn left(&self, pace: &Pace, round: u32, in_round: usize, trials: usize) -> Duration {
-        let seconds = |trials: usize| Duration::try_from_secs_f64(pace.each_s * trials as f64).unwrap_or(Duration::MAX);
+        let seconds =
+            |trials: usize| Duration::try_from_secs_f64(pace.each_s * trials as f64).unwrap_or(Duration::MAX);
         let rounds = self.workload.rounds_wanted().saturating_sub(round) as usize;
         let budget = self.workload.time_budget.saturating_sub(self.spent());
         seconds(in_round + rounds * trials).min(budget.max(seconds(in_round)))
     }
 
-    fn trial(&mut self, candidate: &Candidate, model: &FileModel, round: u32) -> Result<(), Stopped<H::Error>> {
+    fn trial(
+        &mut self,
+        candidate: &Candidate,
+        model: &FileModel,
+        round: u32,
+    ) -> Result<(), Stopped<H::Error>> {
         if self.prepare(candidate)?.is_none() {
             return Ok(());
         }

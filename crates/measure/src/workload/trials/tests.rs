@@ -210,7 +210,9 @@ fn rounds_end_when_the_fastest_is_clear() {
         data.trials.iter().find(is_it).unwrap().seconds
     };
     assert!((write("ext4") - 1.04).abs() < 1e-6 && (write("vfat") - 10.04).abs() < 1e-6);
-    assert!(data.trials.iter().all(|trial| trial.start == Bytes::mib(4) && trial.writeback == Writeback::Host));
+    assert!(
+        data.trials.iter().all(|trial| trial.start == Bytes::mib(4) && trial.writeback == Writeback::Host)
+    );
     let trials = events.iter().filter(|event| event.starts_with("Trial"));
     assert_eq!(trials.count(), 12);
 }
@@ -291,7 +293,10 @@ fn budget_reduces_the_files_and_ends_the_rounds() {
     let workload = workload(&["ext4", "vfat"], vec![small(5000)], 120);
     let (ended, data, events) = measured(&mut fake, &workload, &Interrupt::default());
     assert_eq!(ended, Ok(()));
-    assert!(events.iter().any(|event| event.contains("CountReduced") && event.contains("Time")), "{events:?}");
+    assert!(
+        events.iter().any(|event| event.contains("CountReduced") && event.contains("Time")),
+        "{events:?}"
+    );
     assert!((200..400).contains(&data.models[0].count()), "{}", data.models[0].count());
     assert!(data.rounds >= 2 && fake.now.since(Instant::ZERO) < Duration::from_secs(160), "{:?}", fake.now);
     // A first round that takes longer than all the budget is completed.

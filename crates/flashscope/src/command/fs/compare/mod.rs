@@ -61,7 +61,8 @@ fn refuse_options_of_disks(arguments: &FsCompare) -> Result<(), Failure> {
     ];
     let Some((option, _)) = given.iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
     let target = &arguments.target;
-    let error = anyhow!("{option} is for disks, and {target} is a virtual stick, on which recordings are replayed");
+    let error =
+        anyhow!("{option} is for disks, and {target} is a virtual stick, on which recordings are replayed");
     Err(Failure { exit: Exit::Usage, error })
 }
 

@@ -37,8 +37,14 @@ pub(super) struct Planned {
 
 impl Planned {
     pub fn candidates(&self) -> Vec<Candidate> {
-        let candidate = |each: &Planable| Candidate { variant: each.variant.name().to_owned(), start: each.start() };
+        let candidate =
+            |each: &Planable| Candidate { variant: each.variant.name().to_owned(), start: each.start() };
         self.plans.iter().map(candidate).collect()
+    }
+
+    /// The first byte of the filesystem that starts first.
+    pub fn start(&self) -> Bytes {
+        self.plans.iter().map(Planable::start).min().unwrap_or_default()
     }
 
     pub fn of_name(&self, name: &str) -> Option<&Planable> {
@@ -67,7 +73,9 @@ pub(super) fn variants(asked: &[String]) -> Result<Variants, Failure> {
         };
         match mount_type(variant) {
             Ok(mount) => variants.available.push((variant, mount)),
-            Err(reason) if !asked.is_empty() => return Err(usage(anyhow!("{name} cannot be compared here: {reason}"))),
+            Err(reason) if !asked.is_empty() => {
+                return Err(usage(anyhow!("{name} cannot be compared here: {reason}")));
+            }
             Err(reason) => {
                 variants.missing.push(LeftOut { variant: Some(name.clone()), workload: None, reason });
             }

@@ -26,14 +26,20 @@ pub(super) fn notes(
     planned: &Planned,
     erase_block: EraseBlock,
 ) -> Vec<String> {
-    let mut notes: Vec<String> =
-        planned.left_out.iter().chain(&data.left_out).map(left_out).collect();
+    let mut notes: Vec<String> = planned.left_out.iter().chain(&data.left_out).map(left_out).collect();
     let source = match erase_block.source {
         EraseBlockSource::Measured { .. } => "measured",
         EraseBlockSource::Given => "given",
-        EraseBlockSource::StandardBoundary => "the SD Association's for this capacity; it could not be measured",
+        EraseBlockSource::StandardBoundary => {
+            "the SD Association's for this capacity; it could not be measured"
+        }
     };
     notes.push(format!("the filesystems are planned for an erase block of {} ({source})", erase_block.size));
+    if planned.plans.iter().any(|each| each.start() != planned.start()) {
+        let starts = planned.plans.iter().map(|each| format!("{} at {}", each.variant.name(), each.start()));
+        let starts: Vec<String> = starts.collect();
+        notes.push(format!("each starts where its data is aligned: {}", starts.join(", ")));
+    }
     for (written, wanted) in data.models.iter().filter_map(|written| {
         let wanted = workload.models.iter().find(|wanted| wanted.workload == written.workload)?;
         (wanted.count() != written.count()).then_some((written, wanted))
@@ -63,7 +69,9 @@ fn ended(data: &TrialsData, workload: &TrialsWorkload) -> String {
     match data.ended {
         Some(RoundsEnd::Clear) => format!("{rounds}: then it was clear which is the fastest"),
         Some(RoundsEnd::Complete) => rounds,
-        Some(RoundsEnd::Budget) => format!("{rounds}: another would exceed {budget} in total (--time-budget)"),
+        Some(RoundsEnd::Budget) => {
+            format!("{rounds}: another would exceed {budget} in total (--time-budget)")
+        }
         Some(RoundsEnd::NothingLeft) => format!("{rounds}: no filesystem was left to be tried"),
         None => format!("{rounds}; the comparison ended early"),
     }

@@ -62,7 +62,8 @@ fn like_folder(folder: &Path, seed: u64, printer: &Printer) -> Result<FileModel,
         printer.remark(format!("note: {} directories in it could not be read", scan.unreadable));
     }
     if found > LIKE_MAX {
-        printer.remark(format!("{} holds {found} files; {LIKE_MAX} of their sizes are drawn", folder.display()));
+        printer
+            .remark(format!("{} holds {found} files; {LIKE_MAX} of their sizes are drawn", folder.display()));
     }
     Ok(FileModel {
         workload: TrialWorkload::Like,

@@ -15,7 +15,11 @@ pub(super) struct Line<'a> {
 
 impl<'a> Line<'a> {
     pub fn new(printer: &'a Printer) -> Self {
-        let target = if printer.shows_progress() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let target = if printer.shows_progress() {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
         let bar = ProgressBar::with_draw_target(None, target);
         // It is drawn at events only, so that drawing takes no part of a trial.
         bar.set_style(ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar()));
@@ -31,7 +35,10 @@ impl<'a> Line<'a> {
                 let (workload, left) = (workload.name(), duration::about(*left));
                 self.now(format!("round {round}, trial {}: {workload} on {variant}, {left} left", done + 1));
             }
-            TrialsEvent::LeftOut(left_out) => self.remark(&conditions::left_out(left_out)),
+            TrialsEvent::LeftOut(left_out) => {
+                let left_out = conditions::left_out(left_out);
+                self.bar.suspend(|| self.printer.detail(left_out));
+            }
             TrialsEvent::CountReduced { workload, planned, count, shortage } => {
                 let why = match shortage {
                     Shortage::Space => "more do not fit into the smallest filesystem",

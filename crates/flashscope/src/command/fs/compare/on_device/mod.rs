@@ -16,6 +16,7 @@ use flashscope_layout::Medium;
 use flashscope_linux::{Roots, ScratchFiles, TrialMount, identify, keep_from_udev, tool};
 use flashscope_measure::workload::Stopped;
 use flashscope_measure::workload::trials::{TrialsData, TrialsEvent, TrialsWorkload};
+use flashscope_report::filesystems::TrialSource;
 
 use super::compared::Compared;
 use crate::args::FsCompare;
@@ -37,8 +38,8 @@ const SEED: u64 = 1;
 /// The time budget by default, as that of `bench files`.
 const TIME_BUDGET: Duration = Duration::from_secs(600);
 
-/// Programs that every trial needs, with their package (Debian).
-const PROGRAMS: [(&str, &str); 2] = [("sfdisk", "fdisk"), ("partx", "fdisk")];
+/// Programs that every trial needs, with their packages (Debian).
+const PROGRAMS: [(&str, &str); 2] = [("sfdisk", "fdisk"), ("partx", "util-linux")];
 
 /// Compares on a disk, partition or loop device. All data on it is lost.
 ///
@@ -60,7 +61,7 @@ pub fn compare(arguments: &FsCompare, printer: &Printer) -> Result<Compared, Fai
     let seed = arguments.seed.unwrap_or(SEED);
     let planned = planned(&variants, &place, seed)?;
     for left_out in &planned.left_out {
-        printer.remark(conditions::left_out(left_out));
+        printer.detail(conditions::left_out(left_out));
     }
     let workload = TrialsWorkload {
         candidates: planned.candidates(),
@@ -75,7 +76,14 @@ pub fn compare(arguments: &FsCompare, printer: &Printer) -> Result<Compared, Fai
     let (data, ended) = measure(&workload, &planned, (&arguments.target, &consent, &place), printer)?;
     let (failures, exit) = outcome(&data, ended);
     let notes = conditions::notes(&data, &workload, &planned, place.medium.erase_block);
-    Ok(Compared { device, trials: data.trials, failures, notes, exit })
+    let start = planned.start();
+    let source = TrialSource::Measured { kernel: kernel() };
+    Ok(Compared { device, start, seed, source, trials: data.trials, failures, notes, exit })
+}
+
+/// The version of the running kernel; empty if it does not say.
+fn kernel() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned()
 }
 
 /// The medium, and the partition in it if the target is one.
@@ -99,7 +107,10 @@ impl Place {
             return Ok(Self { medium, partition: None, start: arguments.partition_start, disk: path });
         };
         if arguments.partition_start.is_some() {
-            let error = anyhow!("{} is a partition, which starts where it starts; leave out --partition-start, or name the disk", arguments.target);
+            let error = anyhow!(
+                "{} is a partition, which starts where it starts; leave out --partition-start, or name the disk",
+                arguments.target
+            );
             return Err(Failure { exit: Exit::Usage, error });
         }
         let disk = identity.disk.map(|disk| (disk.path, disk.capacity));
@@ -120,9 +131,13 @@ fn refuse_others(arguments: &FsCompare) -> Result<(), Failure> {
              --partscan {text}', and name the loop device"
         )
     } else if path.is_dir() {
-        anyhow!("{text} is a directory, and filesystems are made on a whole disk; 'flashscope bench files {text}' measures the one that is there")
+        anyhow!(
+            "{text} is a directory, and filesystems are made on a whole disk; 'flashscope bench files {text}' measures the one that is there"
+        )
     } else if arguments.recordings.is_some() {
-        anyhow!("--recordings is for virtual sticks, and {text} is none: filesystems are made and measured there")
+        anyhow!(
+            "--recordings is for virtual sticks, and {text} is none: filesystems are made and measured there"
+        )
     } else if !rustix::process::geteuid().is_root() {
         anyhow!("making and mounting filesystems needs root: put sudo before the command")
     } else if let Some((program, package)) = PROGRAMS.iter().find(|(program, _)| tool(program).is_none()) {
@@ -147,7 +162,9 @@ fn announce(workload: &TrialsWorkload, printer: &Printer) {
         .collect();
     let rounds = match workload.rounds {
         Some(rounds) => format!("{rounds} rounds"),
-        None => format!("{} to {} rounds, until it is clear", workload.rounds_wanted(), workload.rounds_max()),
+        None => {
+            format!("{} to {} rounds, until it is clear", workload.rounds_wanted(), workload.rounds_max())
+        }
     };
     printer.remark(format!(
         "each of {} is made anew, filled and read back with: {}. {rounds}; no round but the first starts after {} \
@@ -173,7 +190,10 @@ fn measure(
     // Without the lock a desktop may mount what was just made; the next trial then stops.
     let lock = keep_from_udev(&place.disk);
     if lock.is_none() {
-        printer.remark(format!("{} cannot be locked, so a desktop may mount it meanwhile", place.disk.display()));
+        printer.remark(format!(
+            "{} cannot be locked, so a desktop may mount it meanwhile",
+            place.disk.display()
+        ));
     }
     let mount = TrialMount::new(&parent).or_exit_bare(Exit::Usage)?;
     let mut stick = Stick { text, consent, place, planned, scratch, mount, identity: None };

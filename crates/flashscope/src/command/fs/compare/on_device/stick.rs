@@ -56,7 +56,11 @@ impl Stick<'_> {
     /// Makes the filesystem. The stick is opened for that only, so nothing else can be written to it without the
     /// checks of every command that writes.
     fn make(&mut self, planable: &Planable) -> Result<(), Refusal> {
-        let failed = |failure: Failure| NotReady::Failed(failure.into());
+        let failed = |failure: Failure| {
+            // It was there when the command began: this is no wrong usage, the stick has gone.
+            let exit = if failure.exit == Exit::Usage { Exit::Failed } else { failure.exit };
+            NotReady::Failed(Failure { exit, ..failure }.into())
+        };
         let mut target = target::open(self.text, Some(self.consent), Budget::UNLIMITED).map_err(failed)?;
         let found = medium::identity(&target);
         if !self.identity.get_or_insert_with(|| found.clone()).matches(&found) {
@@ -96,7 +100,8 @@ fn other_medium(text: &str) -> Failure {
 /// A filesystem that its own program refuses can be left out; all else ends the trials.
 fn refusal(error: MakeError) -> Refusal {
     match error {
-        MakeError::Plan(_) | MakeError::Host(HostError::Failed { .. } | HostError::TooOld { .. } | HostError::Lacks(_)) => {
+        MakeError::Plan(_)
+        | MakeError::Host(HostError::Failed { .. } | HostError::TooOld { .. } | HostError::Lacks(_)) => {
             NotReady::Refused { reason: error.to_string() }
         }
         error => NotReady::Failed(Failure { exit: Exit::Failed, error: error.into() }.into()),
@@ -114,7 +119,12 @@ impl TrialHost for Stick<'_> {
         self.mount.now()
     }
 
-    fn prepare(&mut self, variant: &str, _start: Bytes, _interrupt: &Interrupt) -> Result<FreshSpace, Refusal> {
+    fn prepare(
+        &mut self,
+        variant: &str,
+        _start: Bytes,
+        _interrupt: &Interrupt,
+    ) -> Result<FreshSpace, Refusal> {
         let planned = self.planned;
         let Some(planable) = planned.of_name(variant) else {
             return Err(NotReady::Refused { reason: "it was not planned".to_owned() });
