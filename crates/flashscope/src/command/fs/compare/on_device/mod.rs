@@ -11,11 +11,12 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use flashscope_device::layer::Budget;
-use flashscope_device::{Bytes, Consent, Device as _};
+use flashscope_device::{Bytes, Consent};
 use flashscope_layout::Medium;
-use flashscope_linux::{Roots, ScratchFiles, TrialMount, identify, keep_from_udev, tool};
+use flashscope_linux::{Roots, ScratchFiles, TrialMount, identify, tool};
 use flashscope_measure::workload::Stopped;
 use flashscope_measure::workload::trials::{TrialsData, TrialsEvent, TrialsWorkload};
+use flashscope_report::counted;
 use flashscope_report::filesystems::TrialSource;
 
 use super::compared::Compared;
@@ -26,7 +27,7 @@ use crate::exit::{Exit, Failure, OrExit};
 use crate::interrupt::on_interrupt;
 use crate::printer::Printer;
 use crate::target::{self, Target};
-use crate::{confirm, duration, medium};
+use crate::{confirm, duration, seed};
 
 use candidates::{Planned, planned};
 use line::Line;
@@ -158,10 +159,17 @@ fn announce(workload: &TrialsWorkload, printer: &Printer) {
     let files: Vec<String> = workload
         .models
         .iter()
-        .map(|model| format!("{} ({} files, {})", model.workload.name(), model.count(), model.bytes()))
+        .map(|model| {
+            format!(
+                "{} ({}, {})",
+                model.workload.name(),
+                counted(model.count().into(), "file"),
+                model.bytes()
+            )
+        })
         .collect();
     let rounds = match workload.rounds {
-        Some(rounds) => format!("{rounds} rounds"),
+        Some(rounds) => counted(rounds.into(), "round"),
         None => {
             format!("{} to {} rounds, until it is clear", workload.rounds_wanted(), workload.rounds_max())
         }
@@ -187,16 +195,18 @@ fn measure(
     let parent = std::env::var_os("TMPDIR").map_or_else(|| PathBuf::from("/var/tmp"), PathBuf::from);
     let scratch = ScratchFiles::new(&parent).or_exit_bare(Exit::Failed)?;
     let interrupt = on_interrupt()?;
-    // Without the lock a desktop may mount what was just made; the next trial then stops.
-    let lock = keep_from_udev(&place.disk);
-    if lock.is_none() {
-        printer.remark(format!(
-            "{} cannot be locked, so a desktop may mount it meanwhile",
-            place.disk.display()
-        ));
-    }
     let mount = TrialMount::new(&parent).or_exit_bare(Exit::Usage)?;
-    let mut stick = Stick { text, consent, place, planned, scratch, mount, identity: None };
+    let mut stick = Stick {
+        text,
+        consent,
+        place,
+        planned,
+        scratch,
+        mount,
+        identity: None,
+        id_seed: seed::random(),
+        lock: None,
+    };
     let mut data = TrialsData::default();
     let mut line = Line::new(printer);
     let mut observer = |event: TrialsEvent<'_>| line.show(&event);

@@ -1,17 +1,20 @@
 //! The stick in trials: opened with the person's permission for every filesystem that is made on it.
 
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
 use anyhow::anyhow;
 use flashscope_device::host::{FreshSpace, NotReady, TrialHost};
 use flashscope_device::layer::{Budget, Interrupt};
 use flashscope_device::{Bytes, Consent, Instant};
-use flashscope_layout::Identity;
 use flashscope_layout::apply::{HostError, MakeError, make, make_in_partition};
+use flashscope_layout::ids::Ids;
 use flashscope_layout::steps::partition_path;
+use flashscope_layout::{Identity, Plan};
 use flashscope_linux::{
-    Roots, ScratchFiles, TrialFiles, TrialMount, TrialMountError, has_agreed_medium, update_partitions,
+    Roots, ScratchFiles, TrialFiles, TrialMount, TrialMountError, has_agreed_medium, keep_from_udev,
+    update_partitions,
 };
-
-use std::path::{Path, PathBuf};
 
 use super::Place;
 use super::candidates::{Planable, Planned};
@@ -48,6 +51,11 @@ pub(super) struct Stick<'a> {
     pub mount: TrialMount,
     /// The identity when it was first opened.
     pub identity: Option<Identity>,
+    /// The seed of the next filesystem's identifier. None may be that of a filesystem that is there: mkfs.btrfs and
+    /// the kernel refuse it.
+    pub id_seed: u64,
+    /// Keeps udev and desktops away while a filesystem is mounted. Opening takes a lock of its own.
+    pub lock: Option<File>,
 }
 
 type Refusal = NotReady<TrialFailure>;
@@ -61,16 +69,32 @@ impl Stick<'_> {
             let exit = if failure.exit == Exit::Usage { Exit::Failed } else { failure.exit };
             NotReady::Failed(Failure { exit, ..failure }.into())
         };
+        self.lock = None;
         let mut target = target::open(self.text, Some(self.consent), Budget::UNLIMITED).map_err(failed)?;
         let found = medium::identity(&target);
         if !self.identity.get_or_insert_with(|| found.clone()).matches(&found) {
             return Err(failed(other_medium(self.text)));
         }
-        let made = match (self.place.partition, planable.plan.partitions.first()) {
+        let plan = self.renewed(planable);
+        let made = match (self.place.partition, plan.partitions.first()) {
             (Some(_), Some(partition)) => make_in_partition(partition, &mut target.device, &mut self.scratch),
-            _ => make(&planable.plan, &mut target.device, &mut self.scratch),
+            _ => make(&plan, &mut target.device, &mut self.scratch),
         };
+        drop(target);
+        // Without the lock a desktop may mount what was just made; the next trial then stops.
+        self.lock = keep_from_udev(&self.place.disk);
         made.map(drop).map_err(refusal)
+    }
+
+    /// The plan with an identifier that no filesystem had before.
+    fn renewed(&mut self, planable: &Planable) -> Plan {
+        let ids = Ids::of_seed(self.id_seed);
+        self.id_seed = self.id_seed.wrapping_add(1);
+        let mut plan = planable.plan.clone();
+        for (partition, id) in plan.partitions.iter_mut().zip(ids.filesystems) {
+            partition.uuid = id;
+        }
+        plan
     }
 
     /// The node of the filesystem.
