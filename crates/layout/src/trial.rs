@@ -135,8 +135,8 @@ impl Variant {
         }
     }
 
-    /// What its filesystem is planned for. Clusters of FAT, exFAT and NTFS are those that every system takes; ext
-    /// has as many inodes as mke2fs takes.
+    /// What its filesystem is planned for. Clusters of FAT, exFAT and NTFS are those that every system
+    /// takes; ext has as many inodes as mke2fs takes.
     const fn purpose(self) -> Purpose {
         match self.kind() {
             FilesystemKind::Ext4 => Purpose::LinuxRoot,
@@ -175,7 +175,8 @@ impl Variant {
         Ok(planned)
     }
 
-    /// The plan of a trial in the partition from `start` on: the filesystem begins there, and takes `size` or less.
+    /// The plan of a trial in the partition from `start` on: the filesystem begins there, and takes `size`
+    /// or less.
     ///
     /// # Errors
     /// [`PlanError`] if it cannot be made there.
@@ -200,8 +201,8 @@ impl Variant {
     }
 }
 
-/// Moves a placement to `start`, before `end`, with the options that it has elsewhere: as a partition that was made
-/// without regard to the erase block.
+/// Moves a placement to `start`, before `end`, with the options that it has elsewhere: as a partition that
+/// was made without regard to the erase block.
 fn move_to(
     placement: &mut Placement,
     start: Bytes,

@@ -52,8 +52,8 @@ pub trait TrialHost {
         interrupt: &Interrupt,
     ) -> Result<FreshSpace, NotReady<Self::Error>>;
 
-    /// The files of the mounted filesystem. [`FileHost::drop_page_cache`] unmounts it and mounts it again. Files stay
-    /// when the value is dropped.
+    /// The files of the mounted filesystem. [`FileHost::drop_page_cache`] unmounts it and mounts it again.
+    /// Files stay when the value is dropped.
     ///
     /// # Errors
     /// If nothing is mounted.

@@ -7,8 +7,9 @@ use super::summary::{Cell, Summary};
 /// The largest ratio that makes no difference to a person. Guess.
 const EQUAL_MAX: f64 = 1.1;
 
-/// Whether it is clear for each kind of files which filesystem writes them fastest: the interval of best against
-/// second excludes that they are equal, or that they differ by more than a tenth. False without trials.
+/// Whether it is clear for each kind of files which filesystem writes them fastest: the interval of best
+/// against second excludes that they are equal, or that they differ by more than a tenth. False without
+/// trials.
 #[must_use]
 pub fn is_clear(trials: &[Trial]) -> bool {
     let summary = Summary::of(trials);

@@ -40,8 +40,8 @@ pub fn make(plan: &Plan, device: &mut dyn Device, host: &mut dyn Host) -> Result
     Ok(write_all(&data, Bytes::ZERO, device, host)? + write_all(&table, Bytes::ZERO, device, host)?)
 }
 
-/// Makes the filesystem of a partition in the partition itself, `device`. The table around it stays. Returns the
-/// bytes written.
+/// Makes the filesystem of a partition in the partition itself, `device`. The table around it stays.
+/// Returns the bytes written.
 ///
 /// # Errors
 /// [`MakeError`].

@@ -56,7 +56,8 @@ const EXTENDED: &str = "nodiscard";
 /// The inode tables are few, so they are zeroed at once. By default the kernel does it after the first mount.
 const NOT_LAZY: &str = ",lazy_itable_init=0";
 
-/// Neither inode tables nor the journal are zeroed beforehand. That would take most of a trial on a slow stick.
+/// Neither inode tables nor the journal are zeroed beforehand. That would take most of a trial on a slow
+/// stick.
 const LAZY: &str = ",lazy_itable_init=1,lazy_journal_init=1";
 
 /// No journal.

@@ -9,7 +9,8 @@ use flashscope_device::{Bytes, Instant};
 use super::{TrialMountError, Volume};
 use crate::files::{BenchFiles, FilesError, drop_caches};
 
-/// The files of a mounted filesystem. They stay when this is dropped: the next trial makes the filesystem anew.
+/// The files of a mounted filesystem. They stay when this is dropped: the next trial makes the filesystem
+/// anew.
 #[derive(Debug)]
 pub struct TrialFiles<'a, E> {
     files: BenchFiles<'a>,
@@ -77,8 +78,8 @@ impl<E: From<TrialMountError>> FileHost for TrialFiles<'_, E> {
         self.files.allocated()
     }
 
-    /// Unmounts the filesystem, which drops its pages and tables, and mounts it again. The kernel's other caches,
-    /// such as those of an image file below, are dropped as well.
+    /// Unmounts the filesystem, which drops its pages and tables, and mounts it again. The kernel's other
+    /// caches, such as those of an image file below, are dropped as well.
     fn drop_page_cache(&mut self, _count: u32) -> Result<(CacheDrop, Option<f64>), E> {
         self.volume.unmount()?;
         drop_caches();

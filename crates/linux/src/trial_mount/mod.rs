@@ -1,7 +1,7 @@
 //! Mounts the filesystem of a trial where nobody else sees it, and unmounts it however the trial ends.
 //!
-//! The mounts are made in a mount namespace of the thread's own. They are gone when the program ends, also if it is
-//! killed, and no file manager shows them.
+//! The mounts are made in a mount namespace of the thread's own. They are gone when the program ends, also
+//! if it is killed, and no file manager shows them.
 
 mod driver;
 mod files;
@@ -87,7 +87,8 @@ struct Volume {
     folder: PathBuf,
 }
 
-/// A folder of this process, in which filesystems are mounted for trials. Dropping it unmounts and removes it.
+/// A folder of this process, in which filesystems are mounted for trials. Dropping it unmounts and removes
+/// it.
 #[derive(Debug)]
 pub struct TrialMount {
     folder: PathBuf,
@@ -96,8 +97,8 @@ pub struct TrialMount {
 }
 
 impl TrialMount {
-    /// A new folder below `parent`, in a mount namespace of this thread's own. The main thread should call it, since
-    /// the kernel's list of mounts is that of the main thread.
+    /// A new folder below `parent`, in a mount namespace of this thread's own. The main thread should call
+    /// it, since the kernel's list of mounts is that of the main thread.
     ///
     /// # Errors
     /// [`TrialMountError`] without root, or if the folder cannot be made.
@@ -169,8 +170,8 @@ impl TrialMount {
 
 impl Drop for TrialMount {
     fn drop(&mut self) {
-        // Errors have no receiver here. A folder that is not empty is not removed, and the kernel unmounts what is
-        // left when the process ends.
+        // Errors have no receiver here. A folder that is not empty is not removed, and the kernel unmounts
+        // what is left when the process ends.
         let _ = self.unmount();
         let _ = fs::remove_dir(&self.folder);
     }
@@ -240,8 +241,9 @@ fn remove_stale(parent: &Path) {
     }
 }
 
-/// A lock on a disk's node that has udev leave the disk alone: it neither looks at new filesystems nor announces them,
-/// so no desktop mounts them (systemd.io/BLOCK_DEVICE_LOCKING). `None` if another program holds it.
+/// A lock on a disk's node that has udev leave the disk alone: it neither looks at new filesystems nor
+/// announces them, so no desktop mounts them (systemd.io/BLOCK_DEVICE_LOCKING). `None` if another program
+/// holds it.
 #[must_use]
 pub fn keep_from_udev(disk: &Path) -> Option<fs::File> {
     let file = fs::File::open(disk).ok()?;

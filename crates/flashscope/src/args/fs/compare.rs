@@ -50,8 +50,8 @@ pub struct FsCompare {
     pub partition_start: Option<Bytes>,
     /// The rounds of each.
     ///
-    /// From 1 to 100. Default: all recordings, which are 1 to 5. On a disk: 3 to 9, until it is clear which is the
-    /// fastest.
+    /// From 1 to 100. Default: all recordings, which are 1 to 5. On a disk: 3 to 9, until it is clear which
+    /// is the fastest.
     #[arg(help_heading = heading::MEASURED, long, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub rounds: Option<u32>,
     /// Random seed; round after round counts up from it.

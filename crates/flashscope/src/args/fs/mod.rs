@@ -19,8 +19,8 @@ pub enum Fs {
     /// On a virtual stick, replays recordings of a real kernel that writes files and reads them back on each
     /// filesystem, in virtual time: docs/methods/filesystems.md. The same answer every time.
     ///
-    /// On a disk, makes each filesystem, writes files and reads them back, in rounds. All data on it is lost; it asks
-    /// before. Needs root.
+    /// On a disk, makes each filesystem, writes files and reads them back, in rounds. All data on it is
+    /// lost; it asks before. Needs root.
     #[command(after_long_help = compare::EXAMPLES)]
     Compare(FsCompare),
 }

@@ -15,8 +15,8 @@ const PILOT_FILES: usize = 64;
 pub(super) const PILOT_LARGE: Bytes = Bytes::mib(8);
 /// The size of a pilot's files where no model has as many: that of a source tree.
 const PILOT_SIZE: Bytes = Bytes::kib(12);
-/// The share of the free space that files may take. Filesystems slow down when they are full, and their tables
-/// need space. Guess.
+/// The share of the free space that files may take. Filesystems slow down when they are full, and their
+/// tables need space. Guess.
 const SPACE_SHARE: f64 = 0.7;
 /// The smallest number of files after a reduction. Guess: fewer say little about many.
 const COUNT_MIN: usize = 100;
@@ -79,8 +79,8 @@ pub(super) fn pilot_sizes(models: &[FileModel]) -> Vec<Bytes> {
 /// A change of a model: fewer files, or `None` if even the fewest do not fit.
 type Change = (TrialWorkload, Option<(u32, Shortage)>);
 
-/// The changes that make all models fit the space of every filesystem, and one round of all trials the time `round`.
-/// Each model gets an equal share of the time; what one does not need, the larger ones get.
+/// The changes that make all models fit the space of every filesystem, and one round of all trials the time
+/// `round`. Each model gets an equal share of the time; what one does not need, the larger ones get.
 pub(super) fn choose_counts(models: &[FileModel], pilots: &[Pilot], round: Duration) -> Vec<Change> {
     let mut changes: Vec<Change> = Vec::new();
     let mut fitting: Vec<FileModel> = Vec::new();

@@ -1,7 +1,7 @@
 //! The trials workload: the same files on one filesystem after another, in rounds.
 //!
-//! Every trial starts on a filesystem that was made anew. The order is shuffled in each round, since the medium
-//! keeps what earlier trials left in it. So no filesystem always follows the same one.
+//! Every trial starts on a filesystem that was made anew. The order is shuffled in each round, since the
+//! medium keeps what earlier trials left in it. So no filesystem always follows the same one.
 
 mod counts;
 
@@ -183,8 +183,9 @@ impl TrialsWorkload {
         self.rounds.unwrap_or(ROUNDS_MIN)
     }
 
-    /// Runs rounds until it is clear which filesystem is the fastest, the planned number is reached, or the time
-    /// budget is spent; at least one. Complete trials are added to `data`, also if the workload ends early.
+    /// Runs rounds until it is clear which filesystem is the fastest, the planned number is reached, or the
+    /// time budget is spent; at least one. Complete trials are added to `data`, also if the workload ends
+    /// early.
     ///
     /// # Errors
     /// [`Stopped`] if the medium or the host failed, or the person interrupted it. Nothing is mounted in any case.
@@ -269,7 +270,8 @@ impl<H: TrialHost> Run<'_, H> {
         }
     }
 
-    /// Unmounts after a trial, however it ended. `None` if the filesystem cannot take these files, which is noted.
+    /// Unmounts after a trial, however it ended. `None` if the filesystem cannot take these files, which is
+    /// noted.
     fn finish<T>(
         &mut self,
         measured: Result<T, Stopped<H::Error>>,

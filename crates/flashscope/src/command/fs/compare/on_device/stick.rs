@@ -51,8 +51,8 @@ pub(super) struct Stick<'a> {
     pub mount: TrialMount,
     /// The identity when it was first opened.
     pub identity: Option<Identity>,
-    /// The seed of the next filesystem's identifier. None may be that of a filesystem that is there: mkfs.btrfs and
-    /// the kernel refuse it.
+    /// The seed of the next filesystem's identifier. None may be that of a filesystem that is there:
+    /// mkfs.btrfs and the kernel refuse it.
     pub id_seed: u64,
     /// Keeps udev and desktops away while a filesystem is mounted. Opening takes a lock of its own.
     pub lock: Option<File>,
@@ -61,8 +61,8 @@ pub(super) struct Stick<'a> {
 type Refusal = NotReady<TrialFailure>;
 
 impl Stick<'_> {
-    /// Makes the filesystem. The stick is opened for that only, so nothing else can be written to it without the
-    /// checks of every command that writes.
+    /// Makes the filesystem. The stick is opened for that only, so nothing else can be written to it
+    /// without the checks of every command that writes.
     fn make(&mut self, planable: &Planable) -> Result<(), Refusal> {
         let failed = |failure: Failure| {
             // It was there when the command began: this is no wrong usage, the stick has gone.
