@@ -21,6 +21,7 @@ pub mod compare;
 mod cost;
 mod eviction_cost;
 mod experiment_view;
+pub mod factors;
 mod figures;
 pub mod files;
 pub mod filesystems;

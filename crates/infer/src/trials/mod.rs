@@ -1,5 +1,6 @@
 //! Trials of filesystems: what they show.
 
+pub mod factorial;
 mod interval;
 mod recommendation;
 mod stopping;

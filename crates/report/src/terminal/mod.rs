@@ -104,6 +104,22 @@ pub(crate) fn speed_table(
     page.text
 }
 
+/// A title, sentences and their table as text, lines at most `width` columns wide.
+pub(crate) fn titled_table(
+    title: &str,
+    sentences: &[Sentence],
+    table: &chart::Table,
+    width: usize,
+    style: Style,
+) -> String {
+    let mut page = Page { text: String::new(), width: width.max(WIDTH_MIN), style };
+    page.paragraph(&printable(title), Ink::Strong);
+    sentences.iter().for_each(|sentence| page.paragraph(sentence.as_str(), Ink::Normal));
+    page.line("");
+    findings::plain(table, page.width).iter().for_each(|line| page.line(line));
+    page.text
+}
+
 /// A benchmark's report as text, lines at most `width` columns wide.
 pub(crate) fn bench_text(bench: &BenchReport, width: usize, style: Style) -> String {
     let mut page = Page { text: String::new(), width: width.max(WIDTH_MIN), style };
