@@ -26,7 +26,7 @@ pub use bench::{
     SpeedTests, Thorough,
 };
 pub use check::Check;
-pub use fs::{Fs, FsCompare};
+pub use fs::{FactorChoice, Fs, FsCompare};
 pub use import::Import;
 pub use list::List;
 pub use measure::{ExperimentName, Format, Measure};

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::{
     ApplyDocument, BenchCacheDocument, BenchFilesDocument, BenchMethodsDocument, Body, ClassesDocument,
-    CompareDocument, Document, FindingsDocument, FsCompareDocument, ListDocument, ListEventDocument,
-    PlanDocument, RestoreDocument, ServedDocument, ServingDocument, SimFitDocument, SimListDocument,
-    SimReplayDocument, SimShowDocument, UndoDocument, VerifyDocument, VerifyFullDocument, WatchDocument,
-    WritebackLimitDocument,
+    CompareDocument, Document, FindingsDocument, FsCompareDocument, FsFactorsDocument, ListDocument,
+    ListEventDocument, PlanDocument, RestoreDocument, ServedDocument, ServingDocument, SimFitDocument,
+    SimListDocument, SimReplayDocument, SimShowDocument, UndoDocument, VerifyDocument, VerifyFullDocument,
+    WatchDocument, WritebackLimitDocument,
 };
 
 /// A schema and its name.
@@ -22,7 +22,7 @@ pub struct Schema {
 }
 
 /// The schemas of all documents, and of run files.
-pub const ALL: [Schema; 24] = [
+pub const ALL: [Schema; 25] = [
     of::<FindingsDocument>(),
     of::<ClassesDocument>(),
     of::<BenchFilesDocument>(),
@@ -30,6 +30,7 @@ pub const ALL: [Schema; 24] = [
     of::<BenchCacheDocument>(),
     of::<CompareDocument>(),
     of::<FsCompareDocument>(),
+    of::<FsFactorsDocument>(),
     of::<ListDocument>(),
     of::<ListEventDocument>(),
     of::<WatchDocument>(),

@@ -13,6 +13,7 @@ mod classes;
 mod compared_disks;
 mod confirmations;
 mod destinations;
+mod factors;
 mod files;
 mod filesystems;
 mod fits;

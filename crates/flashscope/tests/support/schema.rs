@@ -60,6 +60,9 @@ pub fn name_of(arguments: &[&str], document: &Value) -> &'static str {
     if arguments.first() == Some(&"check") && arguments.contains(&"--class") {
         return "classes";
     }
+    if arguments.first() == Some(&"fs") && arguments.contains(&"--factors") {
+        return "fs-factors";
+    }
     if arguments.first() == Some(&"watch") && arguments.contains(&"--limit") {
         return "watch-limit";
     }

@@ -6,6 +6,6 @@ mod recommendation;
 mod stopping;
 pub mod summary;
 
-pub use interval::{Comparison, Estimate};
+pub use interval::{Comparison, Estimate, REPLAY_ERROR};
 pub use recommendation::{AS_SOLD, Recommendation};
 pub use stopping::is_clear;

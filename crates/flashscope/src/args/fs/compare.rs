@@ -8,6 +8,7 @@ use clap::builder::NonEmptyStringValueParser;
 use flashscope_device::Bytes;
 use flashscope_record::TrialWorkload;
 
+use super::factor::{FactorChoice, factor};
 use crate::args::shared::{Yes, heading};
 use crate::args::value;
 use crate::duration;
@@ -19,6 +20,7 @@ Examples:
   sudo flashscope fs compare /dev/sdX --filesystems vfat,ext4 --like ~/music
   flashscope fs compare sim:transcend-8g --filesystems ext4,ext4-stripe,vfat --workloads tree
   flashscope fs compare sim:transcend-8g --partition-start 63s      as sold: misaligned
+  flashscope fs compare sim:transcend-8g --factors alignment,stripe,filesystem
   flashscope fs compare sim:my-stick.toml -o page.html";
 
 /// `flashscope fs compare`
@@ -48,6 +50,12 @@ pub struct FsCompare {
     /// Of the partition or filesystem. Default: on an erase block, at 1 MiB or above.
     #[arg(help_heading = heading::MEASURED, long, value_name = "START", value_parser = value::partition_start)]
     pub partition_start: Option<Bytes>,
+    /// Which of these matters, alone and together: alignment, stripe, filesystem.
+    ///
+    /// alignment: sector 63 or --partition-start; stripe: none or that of the erase block; filesystem: vfat or
+    /// ext4, others with filesystem=ext2:f2fs. Without filesystem, --filesystems names the only one (ext4).
+    #[arg(help_heading = heading::MEASURED, long, value_name = "LIST", value_delimiter = ',', value_parser = factor)]
+    pub factors: Vec<FactorChoice>,
     /// The rounds of each.
     ///
     /// From 1 to 100. Default: all recordings, which are 1 to 5. On a disk: 3 to 9, until it is clear which

@@ -1,10 +1,12 @@
 //! `flashscope fs` and its subcommands.
 
 mod compare;
+mod factor;
 
 use clap::Subcommand;
 
 pub use compare::FsCompare;
+pub use factor::FactorChoice;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:

@@ -3,6 +3,7 @@
 //! Each kind of target yields trials; everything after that is the same for all.
 
 mod compared;
+mod factors;
 mod on_device;
 mod replayed;
 
@@ -28,9 +29,15 @@ pub fn run(arguments: &FsCompare, printer: &Printer) -> Result<Exit, Failure> {
     let compared = match arguments.target.strip_prefix("sim:") {
         Some(name) => {
             refuse_options_of_disks(arguments)?;
+            if !arguments.factors.is_empty() {
+                return factors::run(arguments, name, printer);
+            }
             replayed::compare(arguments, name, printer)?
         }
-        None => on_device::compare(arguments, printer)?,
+        None => {
+            refuse_factors(arguments)?;
+            on_device::compare(arguments, printer)?
+        }
     };
     let summary = Summary::of(&compared.trials);
     let comparison = Comparison {
@@ -63,6 +70,20 @@ fn refuse_options_of_disks(arguments: &FsCompare) -> Result<(), Failure> {
     let target = &arguments.target;
     let error =
         anyhow!("{option} is for disks, and {target} is a virtual stick, on which recordings are replayed");
+    Err(Failure { exit: Exit::Usage, error })
+}
+
+/// Refuses an experiment that runs on recordings alone.
+fn refuse_factors(arguments: &FsCompare) -> Result<(), Failure> {
+    if arguments.factors.is_empty() {
+        return Ok(());
+    }
+    let target = &arguments.target;
+    let error = anyhow!(
+        "--factors replays recordings on a virtual stick, and {target} is a disk; fit one to it: 'sudo flashscope check \
+         {target} --scratch -o run.json', then 'flashscope sim fit run.json -o twin.toml' and 'flashscope fs compare \
+         sim:twin.toml --factors ...'"
+    );
     Err(Failure { exit: Exit::Usage, error })
 }
 

@@ -16,6 +16,7 @@ use flashscope_report::filesystems::TrialSource;
 use flashscope_sim::target::Target;
 
 use super::compared::Compared;
+use super::factors::Design;
 use crate::args::FsCompare;
 use crate::exit::{Exit, Failure, OrExit};
 use crate::interrupt::on_interrupt;
@@ -26,17 +27,48 @@ use crate::printer::Printer;
 /// # Errors
 /// Exit code 2 for an unknown stick or filesystem, for recordings that cannot be read, and if none fits.
 pub fn compare(arguments: &FsCompare, name: &str, printer: &Printer) -> Result<Compared, Failure> {
+    let (target, recordings) = open(arguments, name)?;
+    let session = Session { recordings: &recordings, target: &target, start: start(arguments, &target) };
+    let choices = session.choices(arguments, &arguments.filesystems)?;
+    let attempts = session.replay(&choices, &on_interrupt()?, printer)?;
+    Ok(session.compared(&choices, &attempts))
+}
+
+/// Runs the cells of a factorial experiment on the virtual stick of this name, round after round.
+///
+/// # Errors
+/// As [`compare`]; exit code 2 also for factors that these recordings do not have.
+pub fn compare_factors(
+    arguments: &FsCompare,
+    name: &str,
+    printer: &Printer,
+) -> Result<(Compared, Design), Failure> {
+    let (target, recordings) = open(arguments, name)?;
+    let session = Session { recordings: &recordings, target: &target, start: start(arguments, &target) };
+    let known = recordings.list().iter().map(|each| each.variant.as_str()).collect();
+    let design = Design::new(arguments, target.profile.ftl.erase_block, session.start, &known)?;
+    let mut choices = session.choices(arguments, &design.variants())?;
+    // Round after round: if the user interrupts, whole rounds are left.
+    choices.sort_by_key(|choice| (choice.write.workload, choice.write.round, choice.write.writeback));
+    let (interrupt, mut attempts) = (on_interrupt()?, Vec::new());
+    for choice in &choices {
+        for start in design.starts(&choice.write.variant) {
+            let at_start = Session { start, ..session };
+            attempts.extend(at_start.replay(std::slice::from_ref(choice), &interrupt, printer)?);
+        }
+    }
+    Ok((session.compared(&choices, &attempts), design))
+}
+
+/// The virtual stick and the recordings.
+fn open(arguments: &FsCompare, name: &str) -> Result<(Target, Recordings), Failure> {
     let mut target = Target::parse(name).or_exit_bare(Exit::Usage)?;
     target.seed = arguments.seed.unwrap_or(target.seed);
     let recordings = match &arguments.recordings {
         Some(folder) => Recordings::in_folder(folder),
         None => Recordings::embedded(),
-    }
-    .or_exit_bare(Exit::Usage)?;
-    let session = Session { recordings: &recordings, target: &target, start: start(arguments, &target) };
-    let choices = session.choices(arguments)?;
-    let attempts = session.replay(&choices, &on_interrupt()?, printer)?;
-    Ok(session.compared(&choices, &attempts))
+    };
+    Ok((target, recordings.or_exit_bare(Exit::Usage)?))
 }
 
 /// Where the filesystem starts if nothing was said: where partitioning programs start, rounded up to an erase
@@ -46,6 +78,7 @@ fn start(arguments: &FsCompare, target: &Target) -> Bytes {
 }
 
 /// The recordings and the stick.
+#[derive(Clone, Copy)]
 struct Session<'a> {
     recordings: &'a Recordings,
     target: &'a Target,
@@ -53,16 +86,16 @@ struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// The recordings that were asked for and fit.
-    fn choices(&self, arguments: &FsCompare) -> Result<Vec<Choice<'a>>, Failure> {
+    /// The recordings of these filesystems, or of all, that were asked for and fit.
+    fn choices(&self, arguments: &FsCompare, variants: &[String]) -> Result<Vec<Choice<'a>>, Failure> {
         if self.recordings.list().is_empty() {
             let error = anyhow!("there are no recordings; name a folder of them with --recordings");
             return Err(Failure { exit: Exit::Usage, error });
         }
-        self.check_names(&arguments.filesystems)?;
+        self.check_names(variants)?;
         let profile = &self.target.profile;
         let wish = Wish {
-            variants: arguments.filesystems.clone(),
+            variants: variants.to_vec(),
             workloads: arguments.workloads.clone(),
             rounds: arguments.rounds,
         };
