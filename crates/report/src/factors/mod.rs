@@ -36,7 +36,8 @@ impl Experiment {
         table::table(&self.factorial)
     }
 
-    /// Every known effect with its interval as a picture; `None` if all are unknown. `id` is unique on its page.
+    /// Every known effect with its interval as a picture; `None` if all are unknown. `id` is unique on its
+    /// page.
     #[must_use]
     pub fn chart(&self, id: &'static str) -> Option<Chart> {
         chart::chart(self, id)

@@ -9,6 +9,8 @@ use crate::words::Sentence;
 const MATTERS_MIN: f64 = 1.1;
 /// The largest end of an interval, either way, of what does not matter. Policy: twice as much.
 const SMALL_MAX: f64 = 1.2;
+/// What is said if the intervals are too wide for an answer.
+const MORE_ROUNDS: &str = "more rounds would decide";
 
 /// The answer, and one sentence for each further pair of factors whose gains depend on each other.
 pub fn sentences(factorial: &Factorial) -> Vec<Sentence> {
@@ -74,7 +76,12 @@ impl<'a> Pair<'a> {
         let [first, second] = &self.names;
         let both = weight(self.both)?;
         let interaction = weight(self.interaction).unwrap_or(NotShown);
-        Some(match (weight(self.alone[0])?, weight(self.alone[1])?) {
+        let alone = (weight(self.alone[0])?, weight(self.alone[1])?);
+        Some(match alone {
+            (Faster, Faster | NotShown) | (NotShown, Faster) if both == NotShown => MORE_ROUNDS.to_owned(),
+            (Faster, Faster | NotShown) | (NotShown, Faster) if both == Slower => {
+                "one pays alone, together they hurt".to_owned()
+            }
             (Faster, Faster) => match interaction {
                 Faster => "each pays alone, and more with the other".to_owned(),
                 Slower => "each pays alone, but less with the other".to_owned(),
@@ -99,7 +106,7 @@ impl<'a> Pair<'a> {
             (Direction::NotShown, _) if [self.alone[0], self.alone[1], self.both].iter().all(is_small) => {
                 "neither matters".to_owned()
             }
-            (Direction::NotShown, _) => "more rounds would decide".to_owned(),
+            (Direction::NotShown, _) => MORE_ROUNDS.to_owned(),
         }
     }
 }

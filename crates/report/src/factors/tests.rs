@@ -84,6 +84,8 @@ fn each_pattern_of_effects_has_its_sentence() {
 fn a_wide_interval_around_1_decides_nothing() {
     let wide = answer_within(0.3, [10.0, 10.1, 9.9, 10.0]);
     assert!(wide.ends_with(": more rounds would decide."), "{wide}");
+    let unknown_together = answer_within(0.3, [10.0, 5.0, 10.1, 9.0]);
+    assert!(unknown_together.ends_with(": more rounds would decide."), "{unknown_together}");
     let unclear = answer_within(0.3, [10.0, 8.5, 8.5, 7.0]);
     assert!(unclear.ends_with("they pay together; the share of each is not clear."), "{unclear}");
 }

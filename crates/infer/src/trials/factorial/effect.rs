@@ -116,8 +116,8 @@ pub(super) struct Estimate {
 }
 
 impl Estimate {
-    /// The ratio with its interval. The error of the recordings is independent of the spread between rounds, so
-    /// the two add in quadrature; an interaction is a ratio of two ratios, and has the error of both.
+    /// The ratio with its interval. The error of the recordings is independent of the spread between rounds,
+    /// so the two add in quadrature; an interaction is a ratio of two ratios, and has the error of both.
     pub fn with_error(self, kind: &EffectKind, error: f64) -> Ratio {
         let ratios: f64 = if matches!(kind, EffectKind::Interaction(..)) { 2.0 } else { 1.0 };
         let spread = student_quantile(self.freedom, f64::midpoint(1.0, COVERAGE)) * self.standard_error;

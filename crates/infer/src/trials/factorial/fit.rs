@@ -45,9 +45,9 @@ impl Fit {
         (self.freedom > 0).then(|| squares / count(self.freedom))
     }
 
-    /// The degrees of freedom of the residual variance where cells may differ in spread: fewer by the factor of
-    /// G. E. P. Box, Annals of Mathematical Statistics 25 (1954), as estimated by H. Huynh and L. Feldt, Journal
-    /// of Educational Statistics 1 (1976). Where trials are missing, it is an approximation.
+    /// The degrees of freedom of the residual variance where cells may differ in spread: fewer by the factor
+    /// of G. E. P. Box, Annals of Mathematical Statistics 25 (1954), as estimated by H. Huynh and L. Feldt,
+    /// Journal of Educational Statistics 1 (1976). Where trials are missing, it is an approximation.
     pub fn freedom_of_unequal(&self, design: &Design) -> f64 {
         let (cells, rounds) = (count(design.cells.len()), count(design.blocks));
         let free = cells - 1.0;

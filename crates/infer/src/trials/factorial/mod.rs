@@ -33,9 +33,9 @@ pub struct Factorial {
     pub factors: Vec<Factor>,
     /// Main effects first, then for each pair of factors both alone, both together, and their interaction.
     pub effects: Vec<Effect>,
-    /// The standard deviation of the logarithm of a time between rounds, over all cells: 0.05 is 5 %. It is that
-    /// of repeated measurements, or of recordings of the same work that were replayed: a virtual stick answers
-    /// the same recording with the same time. `None` if there are too few rounds to know it.
+    /// The standard deviation of the logarithm of a time between rounds, over all cells: 0.05 is 5 %. It is
+    /// that of repeated measurements, or of recordings of the same work that were replayed: a virtual stick
+    /// answers the same recording with the same time. `None` if there are too few rounds to know it.
     pub deviation: Option<f64>,
     /// The number of rounds.
     pub blocks: usize,
