@@ -80,7 +80,7 @@ fn write(folder: &Path, variant: &str, round: u32) -> Recording {
     }
 }
 
-/// A folder with so many recordings of each of these filesystems.
+/// A folder with `rounds` recordings of each of these filesystems.
 fn recordings(variants: &[&str], rounds: u32) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let each = variants.iter().flat_map(|variant| (1..=rounds).map(move |round| (*variant, round)));

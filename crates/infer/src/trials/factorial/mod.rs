@@ -48,7 +48,7 @@ pub struct Factorial {
 ///
 /// # Errors
 ///
-/// A factor without levels, a row that does not fit them, a time that is no time, or an error that is none.
+/// A factor without levels, a row that does not fit them, a time or an error out of range.
 pub fn factorial(factors: &[Factor], rows: &[Row], error: f64) -> Result<Factorial, FactorialError> {
     data::check(factors, rows, error)?;
     let design = Design::new(rows);

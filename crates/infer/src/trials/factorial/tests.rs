@@ -247,7 +247,7 @@ fn a_factor_of_three_levels_compares_each_with_the_first() {
 }
 
 #[test]
-fn data_that_is_none_is_refused() {
+fn data_out_of_range_is_refused() {
     let refused = |factors: &[Factor], rows: &[Row], error| factorial(factors, rows, error).unwrap_err();
     let rows = Noise::new(6).rows(&CELLS, 2, |_| 0.0);
     for seconds in [0.0, -1.0, f64::NAN, f64::INFINITY] {
