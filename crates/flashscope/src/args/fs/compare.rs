@@ -50,11 +50,11 @@ pub struct FsCompare {
     /// Of the partition or filesystem. Default: on an erase block, at 1 MiB or above.
     #[arg(help_heading = heading::MEASURED, long, value_name = "START", value_parser = value::partition_start)]
     pub partition_start: Option<Bytes>,
-    /// Which of these matters, alone and together: alignment, stripe, filesystem.
+    /// Which matters: alignment,stripe,filesystem.
     ///
-    /// alignment: sector 63 or --partition-start; stripe: none or that of the erase block; filesystem: vfat
-    /// or ext4, others with filesystem=ext2:f2fs. Without filesystem, --filesystems names the only one
-    /// (ext4).
+    /// Alone and together. alignment: sector 63 or --partition-start; stripe: none or that of the erase block;
+    /// filesystem: vfat or ext4, others with filesystem=ext2:f2fs. Without filesystem, --filesystems names
+    /// the only one (ext4).
     #[arg(help_heading = heading::MEASURED, long, value_name = "LIST", value_delimiter = ',', value_parser = factor)]
     pub factors: Vec<FactorChoice>,
     /// The rounds of each.
