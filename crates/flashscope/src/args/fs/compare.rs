@@ -52,9 +52,9 @@ pub struct FsCompare {
     pub partition_start: Option<Bytes>,
     /// Which matters: alignment,stripe,filesystem.
     ///
-    /// Alone and together. alignment: sector 63 or --partition-start; stripe: none or that of the erase block;
-    /// filesystem: vfat or ext4, others with filesystem=ext2:f2fs. Without filesystem, --filesystems names
-    /// the only one (ext4).
+    /// Alone and together. alignment: sector 63 or --partition-start; stripe: none or that of the erase
+    /// block; filesystem: vfat or ext4, others with filesystem=ext2:f2fs. Without filesystem, --filesystems
+    /// names the only one (ext4).
     #[arg(help_heading = heading::MEASURED, long, value_name = "LIST", value_delimiter = ',', value_parser = factor)]
     pub factors: Vec<FactorChoice>,
     /// The rounds of each.
