@@ -1,10 +1,11 @@
 //! The verdicts on speed classes, compared with speeds that are computed on the model itself.
 
 use flashscope_device::{ByteRange, Bytes, Device, DeviceExt, Op, Pattern};
-use flashscope_infer::classes::{ClassVerdict, Requirement, Untestable, classes_of};
+use flashscope_infer::classes::{ClassVerdict, Requirement, classes_of};
 use flashscope_measure::Silent;
 use flashscope_measure::class_tests::ClassTests;
 use flashscope_record::claims::SpeedMark;
+use flashscope_record::claims::Untestable;
 use flashscope_record::observation::{Direction, Order};
 use flashscope_record::run_file::RunFile;
 use flashscope_sim::VirtualStick;
