@@ -1,5 +1,5 @@
-//! `cargo xtask docs`: one reference page per command, from the binary's own help, and the JSON Schema of
-//! each document.
+//! `cargo xtask docs`: one reference page per command, from the binary's own help, the JSON Schema of each
+//! document, and the page of filesystems.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,6 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context, bail};
 
+use crate::docs_filesystems::{self, PAGE};
 use crate::output::print;
 use crate::process::{self, repository};
 
@@ -37,6 +38,9 @@ pub fn check(binary: &Path) -> anyhow::Result<()> {
     for generated in all(binary)? {
         stale.extend(generated.stale()?.into_iter().map(|name| format!("{}/{name}", generated.directory)));
     }
+    if fs::read_to_string(repository().join(PAGE)).ok() != Some(docs_filesystems::page(binary)?) {
+        stale.push(PAGE.to_owned());
+    }
     if stale.is_empty() {
         return Ok(());
     }
@@ -48,7 +52,8 @@ fn write(binary: &Path) -> anyhow::Result<()> {
         generated.write()?;
         print(&format!("{} files in {}\n", generated.files.len(), generated.directory))?;
     }
-    Ok(())
+    fs::write(repository().join(PAGE), docs_filesystems::page(binary)?)?;
+    print(&format!("{PAGE}\n"))
 }
 
 fn all(binary: &Path) -> anyhow::Result<[Generated; 2]> {

@@ -4,6 +4,7 @@ mod ci;
 mod crash;
 mod dist;
 mod docs;
+mod docs_filesystems;
 mod fuzz;
 mod lab;
 mod mutants;
