@@ -76,6 +76,7 @@ fn run(arguments: &Arguments, printer: &mut Printer) -> Result<Exit, Failure> {
         Command::Measure(measure) => command::measure::run(measure, printer),
         Command::Import(import) => command::import::run(import, printer),
         Command::Fs(fs) => command::fs::run(fs, printer),
+        Command::Whatif(whatif) => command::whatif::run(whatif, printer),
         Command::Sim(sim) => command::sim::run(sim, printer),
         Command::Report(report) => command::report::run(report, printer),
         Command::List(list) => command::list::run(list, printer),

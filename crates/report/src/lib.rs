@@ -43,6 +43,7 @@ pub mod storage_layers;
 mod svg;
 mod terminal;
 mod terms;
+pub mod whatif;
 pub mod words;
 pub mod write_methods;
 

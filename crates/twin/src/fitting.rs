@@ -107,7 +107,7 @@ fn write_budget(visible: &VisibleCells, budget: usize) -> usize {
 }
 
 /// The erase block given to flashbench in most of the tables.
-fn erase_block(measured: &Measured) -> u64 {
+pub(crate) fn erase_block(measured: &Measured) -> u64 {
     let mut given: Vec<u64> = measured
         .tables
         .iter()

@@ -20,6 +20,7 @@ mod profile;
 mod reads;
 mod split;
 mod summary;
+pub mod whatif;
 mod write_model;
 mod writes;
 

@@ -158,9 +158,15 @@ const fn request(key: &Key) -> Bytes {
     }
 }
 
-/// True for the request sizes of flashbench's rows, which halve from the erase block on.
+/// True for the request sizes of flashbench's rows, which halve from the erase block on. In an erase
+/// block that
+/// is no power of two, other powers of two are fitted as well.
 fn is_row(erase_block: Bytes, request: Bytes) -> bool {
-    !request.is_zero() && erase_block.is_multiple_of(request) && (erase_block / request).is_power_of_two()
+    let halves = !request.is_zero()
+        && erase_block.is_multiple_of(request)
+        && (erase_block / request).is_power_of_two();
+    let is_odd = !erase_block.get().is_power_of_two();
+    halves || is_odd && request < erase_block && request.get().is_power_of_two()
 }
 
 /// The mean over the later half of the requests, seconds.

@@ -9,6 +9,7 @@ pub mod oracle;
 pub mod scratch;
 pub mod true_speed;
 pub mod verdict;
+pub mod whatif;
 pub mod zoo;
 
 /// What to validate.
@@ -32,6 +33,8 @@ pub enum Task {
     TrueSpeed(true_speed::Arguments),
     /// Look for contradictions in the first screens of virtual sticks, and compare gains with the truth
     Verdict(verdict::Arguments),
+    /// Compare the gains that `whatif` predicts on random sticks with the true ones
+    Whatif(whatif::Arguments),
 }
 
 /// Runs one validation.
@@ -46,5 +49,6 @@ pub fn run(task: &Task) -> anyhow::Result<()> {
         Task::Scratch(arguments) => scratch::run(arguments),
         Task::TrueSpeed(arguments) => true_speed::run(arguments),
         Task::Verdict(arguments) => verdict::run(arguments),
+        Task::Whatif(arguments) => whatif::run(arguments),
     }
 }

@@ -57,3 +57,20 @@ pub struct Check {
     #[command(flatten)]
     pub output: Output,
 }
+
+impl Check {
+    /// The check of a virtual stick with all tests and no output.
+    pub fn of_virtual(target: &str, seed: u64) -> Self {
+        Self {
+            target: target.to_owned(),
+            erase: Erase { erase: false, scratch: false, yes: None, force_image: false },
+            seed,
+            sustained: false,
+            class: false,
+            claimed: Vec::new(),
+            budgets: Budgets { write_budget: None, time_budget: None },
+            details: false,
+            output: Output { files: Vec::new() },
+        }
+    }
+}

@@ -17,6 +17,7 @@ mod undo;
 mod value;
 mod verify;
 mod watch;
+mod whatif;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
@@ -40,6 +41,7 @@ pub use sim::{Sim, SimFit, SimReplay, SimServe};
 pub use undo::Undo;
 pub use verify::Verify;
 pub use watch::Watch;
+pub use whatif::Whatif;
 
 /// Find out why a USB stick or SD card is slow.
 #[derive(Debug, Parser)]
@@ -177,6 +179,14 @@ pub enum Command {
     /// Compare filesystems.
     #[command(subcommand, after_long_help = fs::EXAMPLES)]
     Fs(Fs),
+    /// Predict what another partition or filesystem would gain on a stick.
+    ///
+    /// Fits a virtual twin to what `check` measured. On it, replays recordings of a real kernel for every
+    /// layout: partition at sector 63, at 1 MiB and at the erase block, with every recorded filesystem.
+    /// Writes
+    /// nothing to the stick. The method: docs/methods/whatif.md.
+    #[command(after_long_help = whatif::EXAMPLES)]
+    Whatif(Whatif),
     /// Work with virtual sticks.
     #[command(subcommand, after_long_help = sim::EXAMPLES)]
     Sim(Sim),
@@ -224,6 +234,7 @@ impl Command {
             Self::Plan(plan) => Some(&mut plan.target),
             Self::Measure(measure) => Some(&mut measure.target),
             Self::Fs(fs) => Some(fs.target_mut()),
+            Self::Whatif(whatif) => Some(&mut whatif.target),
             _ => None,
         }
     }

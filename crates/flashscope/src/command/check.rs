@@ -61,6 +61,23 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
     restored.and(failed).and(shown)
 }
 
+/// The run of a virtual stick with all tests, without a report.
+///
+/// # Errors
+/// As [`target::open`]; exit code 3 if the device fails.
+pub fn of_virtual(text: &str, seed: u64, printer: &Printer) -> Result<RunFile, Failure> {
+    let arguments = Check::of_virtual(text, seed);
+    let consent = confirm::erase(text, &arguments.erase, printer)?;
+    let mut target = target::open(text, consent.as_ref(), budget(&arguments.budgets, Some(WRITE_BUDGET)))?;
+    let survey = Survey::new(target.writable, seed);
+    let mut progress = Progress::new(printer);
+    progress.expect(stages(&survey, &target, false), target.device.left().device_time);
+    let measured = measure(&arguments, &survey, &mut target, &mut progress, printer);
+    target.note_failures(progress.failed_requests());
+    measured.failed.map_or(Ok(()), |error| Err(error).or_exit_bare(Exit::Failed))?;
+    Ok(RunFile { capacity: measured.capacity, ..show::run_of(&target, measured.observations) })
+}
+
 /// What the whole check is expected to take.
 fn stages(survey: &Survey, target: &Target, is_sustained: bool) -> Vec<Stage> {
     let device = &target.device;

@@ -23,3 +23,4 @@ pub mod verify;
 mod verify_free_space;
 mod verify_full;
 pub mod watch;
+pub mod whatif;

@@ -41,6 +41,7 @@ mod verdict;
 mod verify;
 mod verify_full;
 mod watch;
+mod whatif;
 mod writeback_limit;
 
 pub use apply::ApplyDocument;
@@ -68,4 +69,5 @@ pub use undo::UndoDocument;
 pub use verify::VerifyDocument;
 pub use verify_full::{FreeSpaceDocument, VerifyFullDocument};
 pub use watch::WatchDocument;
+pub use whatif::WhatifDocument;
 pub use writeback_limit::{SpeedSource, WritebackLimitDocument, WritebackScope};

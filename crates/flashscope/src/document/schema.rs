@@ -10,7 +10,7 @@ use super::{
     CompareDocument, Document, FindingsDocument, FsCompareDocument, FsFactorsDocument, ListDocument,
     ListEventDocument, PlanDocument, RestoreDocument, ServedDocument, ServingDocument, SimFitDocument,
     SimListDocument, SimReplayDocument, SimShowDocument, UndoDocument, VerifyDocument, VerifyFullDocument,
-    WatchDocument, WritebackLimitDocument,
+    WatchDocument, WhatifDocument, WritebackLimitDocument,
 };
 
 /// A schema and its name.
@@ -41,6 +41,7 @@ pub const ALL: [Schema; 25] = [
     of::<ApplyDocument>(),
     of::<UndoDocument>(),
     of::<RestoreDocument>(),
+    of::<WhatifDocument>(),
     of::<SimListDocument>(),
     of::<SimShowDocument>(),
     of::<ServingDocument>(),

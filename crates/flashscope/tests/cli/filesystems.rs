@@ -15,7 +15,7 @@ use super::bad_input::assert_refused;
 use super::{document, flashscope, schema, stderr, stdout};
 
 /// Recordings of two filesystems, three rounds each: `ext4` writes sequentially and `vfat` scattered.
-fn recordings() -> TempDir {
+pub fn recordings() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut index = Index::default();
     for round in 1..=3 {

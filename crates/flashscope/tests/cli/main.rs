@@ -36,6 +36,7 @@ mod serve;
 mod udisks;
 mod verifies;
 mod watches;
+mod whatifs;
 mod writeback_limits;
 
 use support::{

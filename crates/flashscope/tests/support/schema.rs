@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{flashscope, stdout};
 
 /// Commands and the names of their schemas. The first command that fits counts.
-const SCHEMAS: [(&[&str], &str); 18] = [
+const SCHEMAS: [(&[&str], &str); 19] = [
     (&["plan"], "plan"),
     (&["apply"], "apply"),
     (&["undo"], "undo"),
@@ -26,6 +26,7 @@ const SCHEMAS: [(&[&str], &str); 18] = [
     (&["list", "--watch"], "list-event"),
     (&["list"], "list"),
     (&["watch"], "watch"),
+    (&["whatif"], "whatif"),
     (&["verify"], "verify"),
     (&[], "findings"),
 ];

@@ -1,0 +1,73 @@
+//! `flashscope whatif`: what another layout would gain on a stick, predicted on its virtual twin. Writes
+//! nothing to a target.
+
+mod predicted;
+mod run;
+
+use std::path::Path;
+
+use flashscope_report::whatif::{Outlook, html_page, text};
+
+use self::predicted::Predicted;
+use crate::args::Whatif;
+use crate::destination::Destination;
+use crate::document::{Document, WhatifDocument};
+use crate::exit::{Exit, Failure, OrExit};
+use crate::interrupt::on_interrupt;
+use crate::printer::Printer;
+use crate::{outputs, target};
+
+/// Runs the command.
+///
+/// # Errors
+/// Exit code 2 for a target without a twin, or for a wrong option or recording, 3 if a file cannot be
+/// written, 4 if that is a disk.
+pub fn run(arguments: &Whatif, printer: &Printer) -> Result<Exit, Failure> {
+    outputs::permit(&arguments.output, target::file(&arguments.target))?;
+    let recordings = predicted::recordings(arguments)?;
+    let run = run::of(arguments, printer)?;
+    let interrupt = on_interrupt()?;
+    if interrupt.is_requested() {
+        return Ok(Exit::Interrupted);
+    }
+    let predicted = Predicted::of(&run, &recordings, arguments, &interrupt)?;
+    if interrupt.is_requested() {
+        return Ok(Exit::Interrupted);
+    }
+    let name = if run.device_name.is_empty() { &run.target } else { &run.device_name };
+    let outlook = Outlook {
+        target: &arguments.target,
+        device: name,
+        erase_block: predicted.twin.profile.ftl.erase_block,
+        fitted_times: predicted.twin.errors.cells,
+        fitted_error: predicted.twin.errors.median,
+        is_present_known: predicted.is_present_known,
+        forecast: &predicted.forecast,
+        notes: &predicted.notes,
+    };
+    let document = WhatifDocument::new(&outlook);
+    if printer.json {
+        printer.document(&document)?;
+    } else {
+        printer.notes(outlook.notes);
+        printer.result(&text(&outlook, printer.width(), arguments.details))?;
+    }
+    for file in &arguments.output {
+        write(file, &outlook, &document)?;
+        printer.remark(format!("wrote {}", file.display()));
+    }
+    Ok(Exit::Fine)
+}
+
+/// Writes a page or the document to `file`, by its extension.
+fn write(file: &Path, outlook: &Outlook<'_>, document: &WhatifDocument) -> Result<(), Failure> {
+    let is_document = file.extension().is_some_and(|extension| extension == "json");
+    let text = if is_document {
+        let text = serde_json::to_string_pretty(&Document::new(document));
+        text.or_exit(Exit::Failed, "cannot write the forecast as JSON")? + "\n"
+    } else {
+        html_page(outlook)
+    };
+    let cannot = format!("cannot write {}; check the free space and permissions", file.display());
+    Destination::of(file)?.write(&text).or_exit(Exit::Failed, cannot)
+}

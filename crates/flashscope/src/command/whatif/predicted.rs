@@ -1,0 +1,149 @@
+//! The twin of a run, and every layout tried on it.
+
+use std::collections::BTreeSet;
+
+use anyhow::anyhow;
+use flashscope_device::Bytes;
+use flashscope_device::layer::{Interrupt, Interruptible};
+use flashscope_infer::trials::forecast::{Forecast, Layout};
+use flashscope_record::run_file::RunFile;
+use flashscope_recording::{RecordingError, Recordings, Wish};
+use flashscope_report::words;
+use flashscope_twin::whatif::{Layouts, SECTOR_63, StickTwin, TwinError, present, starts};
+
+use crate::args::Whatif;
+use crate::exit::{Exit, Failure, OrExit};
+
+/// The filesystem of sticks as they are sold.
+const AS_SOLD: &str = "vfat";
+
+/// The recordings that are replayed.
+///
+/// # Errors
+/// Exit code 2 if they cannot be read, or if a filesystem was asked for that has none.
+pub fn recordings(arguments: &Whatif) -> Result<Recordings, Failure> {
+    let recordings = match &arguments.recordings {
+        Some(folder) => Recordings::in_folder(folder),
+        None => Recordings::embedded(),
+    }
+    .or_exit_bare(Exit::Usage)?;
+    let known = variants(&recordings);
+    let unknown = arguments.filesystems.iter().find(|name| !known.contains(name.as_str()));
+    if let Some(unknown) = unknown {
+        let all = known.iter().copied().collect::<Vec<_>>().join(", ");
+        let error = anyhow!("no recording is of the filesystem '{unknown}'; there are: {all}");
+        return Err(Failure { exit: Exit::Usage, error });
+    }
+    Ok(recordings)
+}
+
+fn variants(recordings: &Recordings) -> BTreeSet<&str> {
+    recordings.list().iter().map(|each| each.variant.as_str()).collect()
+}
+
+/// What was predicted, and on what.
+#[derive(Debug)]
+pub struct Predicted {
+    /// The twin.
+    pub twin: StickTwin,
+    /// The predictions.
+    pub forecast: Forecast,
+    /// Whether the baseline is the present layout.
+    pub is_present_known: bool,
+    /// What a reader should know about the conditions.
+    pub notes: Vec<String>,
+}
+
+impl Predicted {
+    /// Fits the twin, and tries every layout on it.
+    ///
+    /// # Errors
+    /// Exit code 2 if the run has no twin, or no recording fits the stick.
+    pub fn of(
+        run: &RunFile,
+        recordings: &Recordings,
+        arguments: &Whatif,
+        interrupt: &Interrupt,
+    ) -> Result<Self, Failure> {
+        let twin = StickTwin::of(run).map_err(|error| no_twin(&error, run))?;
+        let known = variants(recordings);
+        let found = present(run).filter(|layout| known.contains(layout.variant.as_str()));
+        let (erase_block, capacity) = (twin.profile.ftl.erase_block, twin.profile.capacity);
+        let baseline =
+            found.clone().unwrap_or_else(|| Layout { variant: AS_SOLD.to_owned(), start: SECTOR_63 });
+        let mut variants = arguments.filesystems.clone();
+        if !variants.is_empty() && !variants.contains(&baseline.variant) {
+            variants.push(baseline.variant.clone());
+        }
+        let wish = Wish { variants, workloads: arguments.workloads.clone(), rounds: arguments.rounds };
+        let layouts = Layouts {
+            recordings,
+            wish,
+            starts: starts(erase_block, Some(baseline.start)),
+            erase_block,
+            request_max: twin.request_max,
+            capacity,
+            seed: arguments.seed,
+        };
+        let device = |seed| Ok::<_, RecordingError>(Interruptible::new(twin.device(seed), interrupt.clone()));
+        let tried = layouts.tried(device, || !interrupt.is_requested()).or_exit_bare(Exit::Usage)?;
+        if tried.trials.is_empty() && !interrupt.is_requested() {
+            return Err(nothing_fits(&layouts));
+        }
+        Ok(Self {
+            forecast: Forecast::of(&tried.trials, &baseline, twin.model),
+            is_present_known: found.is_some(),
+            notes: notes(run, &layouts, tried.failed),
+            twin,
+        })
+    }
+}
+
+/// What the recordings do not fit.
+fn notes(run: &RunFile, layouts: &Layouts<'_>, failed: usize) -> Vec<String> {
+    let erase_block = layouts.erase_block;
+    let choices = layouts.starts.first().map(|start| layouts.choices(*start)).unwrap_or_default();
+    let others: BTreeSet<(&str, Bytes)> = choices
+        .iter()
+        .filter_map(|choice| Some((choice.write.variant.as_str(), choice.write.erase_block?)))
+        .filter(|(_, recorded)| *recorded != erase_block)
+        .collect();
+    let options = others.into_iter().map(|(variant, recorded)| {
+        format!(
+            "the options of {variant} were chosen for erase blocks of {recorded}; this stick has {erase_block}"
+        )
+    });
+    let failed = (failed > 0).then(|| format!("{failed} replays failed on the twin; they are left out"));
+    let not_recorded = present(run)
+        .filter(|layout| !variants(layouts.recordings).contains(layout.variant.as_str()))
+        .map(|layout| format!("the present filesystem ({}) was not recorded", layout.variant));
+    options.chain(failed).chain(not_recorded).collect()
+}
+
+/// Why the run has no twin, and what to do.
+fn no_twin(error: &TwinError, run: &RunFile) -> Failure {
+    let target = &run.target;
+    let error = match error {
+        TwinError::NoGeometry { reason: Some(reason) } => {
+            anyhow!("nothing can be predicted for {target}: {error} ({})", words::reason(reason))
+        }
+        TwinError::NoWrites => anyhow!(
+            "nothing can be predicted for {target}: {error}; repeat it with: \
+             flashscope check {target} --scratch -o run.json"
+        ),
+        _ => anyhow!("nothing can be predicted for {target}: {error}"),
+    };
+    Failure { exit: Exit::Usage, error }
+}
+
+/// Why no recording fits.
+fn nothing_fits(layouts: &Layouts<'_>) -> Failure {
+    let error = match layouts.capacity_min() {
+        Some(least) => anyhow!(
+            "the stick holds {}, and the smallest of these recordings needs {least}",
+            layouts.capacity
+        ),
+        None => anyhow!("there are no recordings of these filesystems and workloads"),
+    };
+    Failure { exit: Exit::Usage, error }
+}

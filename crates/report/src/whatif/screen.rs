@@ -1,0 +1,137 @@
+//! The forecast as text: the best layouts and one table on the first screen, then every prediction.
+
+use flashscope_infer::trials::forecast::{Layout, Prediction};
+use flashscope_record::{TrialOperation, TrialWorkload};
+use unicode_width::UnicodeWidthStr;
+
+use super::Outlook;
+use super::words::{best, interval, introduction, layout, limits};
+use crate::chart::Table;
+use crate::quantity;
+use crate::terminal;
+use crate::words::Sentence;
+
+/// The size of the first screen.
+const LINES_MAX: usize = 24;
+const SCREEN_WIDTH: usize = 80;
+/// The columns of a time and of a gain in the table.
+const TIME_WIDTH: usize = 9;
+const GAIN_WIDTH: usize = 7;
+
+/// The forecast as text, lines at most `width` columns wide: the first screen, and with `details` every
+/// prediction with its interval.
+#[must_use]
+pub fn text(outlook: &Outlook<'_>, width: usize, details: bool) -> String {
+    let narrow = width.min(SCREEN_WIDTH);
+    let forecast = outlook.forecast;
+    let mut lines: Vec<String> = Vec::new();
+    let mut sentences = introduction(outlook);
+    sentences.extend(forecast.best.iter().map(|each| best(each, &forecast.baseline)));
+    for sentence in &sentences {
+        lines.extend(terminal::wrapped(sentence.as_str(), narrow));
+    }
+    lines.push(String::new());
+    let end = ending(outlook, details, narrow);
+    let rows_max = LINES_MAX.saturating_sub(lines.len() + 2 + end.len());
+    lines.extend(short_table(outlook, rows_max));
+    lines.extend(end);
+    if details {
+        lines.push(String::new());
+        lines.extend(terminal::table_lines(&table(outlook), width));
+        for sentence in limits().iter().chain(&notes(outlook)) {
+            lines.extend(terminal::wrapped(sentence.as_str(), width));
+        }
+    }
+    lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+/// The last lines of the first screen: what to type.
+fn ending(outlook: &Outlook<'_>, details: bool, width: usize) -> Vec<String> {
+    let has_gain = outlook.forecast.best.iter().filter_map(|best| best.gain).any(|gain| gain.is_shown());
+    let make = has_gain.then(|| "How to make a layout: flashscope plan --help.".to_owned());
+    let more =
+        (!details).then(|| "Every layout, reads and intervals: --details, or -o page.html.".to_owned());
+    [make, more].into_iter().flatten().flat_map(|line| terminal::wrapped(&line, width)).collect()
+}
+
+/// Notes as sentences.
+pub fn notes(outlook: &Outlook<'_>) -> Vec<Sentence> {
+    outlook.notes.iter().map(Sentence::new).collect()
+}
+
+/// Times to write and gains: the baseline, then each filesystem at its fastest place. At most `rows_max`
+/// rows.
+fn short_table(outlook: &Outlook<'_>, rows_max: usize) -> Vec<String> {
+    let workloads: Vec<TrialWorkload> = outlook.forecast.best.iter().map(|best| best.workload).collect();
+    let layouts = short_layouts(outlook, &workloads);
+    let (shown, left_out) = match layouts.len() <= rows_max {
+        true => (&layouts[..], 0),
+        false => layouts
+            .split_at_checked(rows_max.saturating_sub(1))
+            .map_or((&layouts[..], 0), |(shown, rest)| (shown, rest.len())),
+    };
+    let title = "writes";
+    let names = shown.iter().map(|each| layout(each).width()).max().unwrap_or(0).max(title.width());
+    let group = |workload: &TrialWorkload| format!("{:>1$}", workload.name(), TIME_WIDTH + GAIN_WIDTH);
+    let columns = format!("{:>TIME_WIDTH$}{:>GAIN_WIDTH$}", "time", "gain");
+    let mut lines = vec![
+        format!("{:names$}{}", "", workloads.iter().map(group).collect::<String>()),
+        format!("{title:names$}{}", columns.repeat(workloads.len())),
+    ];
+    lines.extend(shown.iter().map(|each| {
+        let cells = workloads.iter().map(|workload| cell(outlook, each, *workload));
+        format!("{:names$}{}", layout(each), cells.collect::<String>())
+    }));
+    if left_out > 0 {
+        lines.push(format!("and {left_out} more: --details"));
+    }
+    lines
+}
+
+/// The baseline, then the fastest place of each filesystem for the first kind of files it was tried with.
+fn short_layouts(outlook: &Outlook<'_>, workloads: &[TrialWorkload]) -> Vec<Layout> {
+    let forecast = outlook.forecast;
+    let mut layouts = vec![forecast.baseline.clone()];
+    let mut seen: Vec<&str> = Vec::new();
+    let writes = |workload: TrialWorkload| {
+        forecast.predictions.iter().filter(move |each| each.is(workload, TrialOperation::Write))
+    };
+    for prediction in workloads.iter().flat_map(|workload| writes(*workload)) {
+        let Prediction { layout, .. } = prediction;
+        if !seen.contains(&layout.variant.as_str()) {
+            seen.push(&layout.variant);
+            if *layout != forecast.baseline {
+                layouts.push(layout.clone());
+            }
+        }
+    }
+    layouts
+}
+
+fn cell(outlook: &Outlook<'_>, layout: &Layout, workload: TrialWorkload) -> String {
+    let Some(found) = outlook.forecast.prediction(layout, workload, TrialOperation::Write) else {
+        return format!("{:>TIME_WIDTH$}{:>GAIN_WIDTH$}", "-", "-");
+    };
+    let gain = found.gain.map_or_else(|| "-".to_owned(), |gain| quantity::ratio(gain.ratio));
+    format!("{:>TIME_WIDTH$}{gain:>GAIN_WIDTH$}", quantity::seconds(found.estimate.seconds))
+}
+
+/// Every prediction with its intervals.
+pub fn table(outlook: &Outlook<'_>) -> Table {
+    let header = ["files", "layout", "time", "95 % interval", "times as fast", "95 % interval"];
+    let row = |each: &Prediction| {
+        let (low, high) = (quantity::seconds(each.low), quantity::seconds(each.high));
+        vec![
+            format!("{}, {}", each.workload.name(), each.operation.name()),
+            layout(&each.layout),
+            quantity::seconds(each.estimate.seconds),
+            quantity::range(&low, &high),
+            each.gain.map_or_else(String::new, |gain| quantity::ratio(gain.ratio)),
+            each.gain.map_or_else(String::new, interval),
+        ]
+    };
+    Table {
+        header: header.map(str::to_owned).to_vec(),
+        rows: outlook.forecast.predictions.iter().map(row).collect(),
+    }
+}

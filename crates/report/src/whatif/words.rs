@@ -1,0 +1,104 @@
+//! The forecast in sentences.
+
+use flashscope_device::{Bytes, SECTOR};
+use flashscope_infer::trials::Comparison;
+use flashscope_infer::trials::forecast::{Best, Layout};
+use flashscope_record::TrialWorkload;
+
+use super::Outlook;
+use crate::printable::printable;
+use crate::quantity;
+use crate::words::Sentence;
+
+/// A start below this and not in whole KiB is given as the number of its sector.
+const SECTORS_BELOW: Bytes = Bytes::mib(1);
+
+/// Where a partition starts: `sector 63`, `4 MiB`.
+pub fn place(start: Bytes) -> String {
+    if start < SECTORS_BELOW || !start.is_multiple_of(Bytes::kib(1)) {
+        format!("sector {}", start / SECTOR)
+    } else {
+        start.to_string()
+    }
+}
+
+/// A filesystem and its place: `vfat at sector 63`.
+pub fn layout(layout: &Layout) -> String {
+    format!("{} at {}", printable(&layout.variant), place(layout.start))
+}
+
+/// The files of a workload.
+pub const fn files(workload: TrialWorkload) -> &'static str {
+    match workload {
+        TrialWorkload::Tree => "A tree of 33,000 files",
+        TrialWorkload::Large => "One file of 64 MiB",
+        TrialWorkload::Small => "2,000 files of 2 KiB",
+        TrialWorkload::Like => "Your files",
+    }
+}
+
+/// Of what the twin is made, and the layout that gains count from.
+pub fn introduction(outlook: &Outlook<'_>) -> Vec<Sentence> {
+    let times = quantity::counted(outlook.fitted_times as u64, "measured time");
+    let error = quantity::three_digits(outlook.fitted_error * 100.0);
+    let now = if outlook.is_present_known { "Now" } else { "Taken as sold" };
+    [
+        format!(
+            "Predicted on a virtual twin of {}: erase block {}; it repeats {times} with a median error of {error} %.",
+            printable(outlook.device),
+            outlook.erase_block
+        ),
+        format!("{now}: {}.", layout(&outlook.forecast.baseline)),
+    ]
+    .map(Sentence::new)
+    .into()
+}
+
+/// The best layout for one kind of files, with its gain.
+pub fn best(best: &Best, baseline: &Layout) -> Sentence {
+    let files = files(best.workload);
+    let Some(gain) = best.gain else {
+        let (layout, variant) = (layout(&best.layout), printable(&baseline.variant));
+        return Sentence::new(format!(
+            "{files}: {layout} writes fastest; there is no recording of {variant} to compare it with."
+        ));
+    };
+    if !gain.is_shown() {
+        return Sentence::new(format!(
+            "{files}: nothing to gain: the intervals include 1 (the fastest, {}: {}).",
+            layout(&best.layout),
+            ratio_and_interval(gain)
+        ));
+    }
+    let times = ratio_and_interval(gain);
+    let reads = best.read_gain.filter(|read| read.high < 1.0).map_or_else(String::new, |read| {
+        format!(
+            ", but reads take {} times as long ({} to {})",
+            quantity::ratio(1.0 / read.ratio),
+            quantity::ratio(1.0 / read.high),
+            quantity::ratio(1.0 / read.low)
+        )
+    });
+    Sentence::new(format!("{files}: {} writes {times}{reads}.", layout(&best.layout)))
+}
+
+/// `2.4 times as fast (1.9 to 3.0)`.
+fn ratio_and_interval(gain: Comparison) -> String {
+    format!("{} times as fast ({})", quantity::ratio(gain.ratio), interval(gain))
+}
+
+/// `1.9 to 3.0`.
+pub fn interval(gain: Comparison) -> String {
+    format!("{} to {}", quantity::ratio(gain.low), quantity::ratio(gain.high))
+}
+
+/// What the intervals hold, and what they do not.
+pub fn limits() -> Vec<Sentence> {
+    [
+        "Intervals are 95 % ones: the spread of the recordings, and the error of twins of other sticks.",
+        "A full or worn stick may behave otherwise than its twin, which is new.",
+        "The recordings were made with one kernel; another one orders its requests otherwise.",
+    ]
+    .map(Sentence::new)
+    .into()
+}

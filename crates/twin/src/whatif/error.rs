@@ -1,0 +1,29 @@
+//! Why a stick has no twin.
+
+use flashscope_device::Bytes;
+use flashscope_record::finding::Reason;
+
+use crate::error::FitError;
+
+/// A run from which no twin can be fitted.
+#[derive(Debug, thiserror::Error)]
+pub enum TwinError {
+    /// The device stores less than it announces.
+    #[error("the stick stores less than its capacity of {announced}; no layout makes it a good one")]
+    FalseCapacity {
+        /// The capacity that it announces.
+        announced: Bytes,
+    },
+    /// No write was measured.
+    #[error("the run has no writes")]
+    NoWrites,
+    /// The erase block is not known.
+    #[error("the erase block of the stick is not known")]
+    NoGeometry {
+        /// The reason; `None` if the run has no evidence at all.
+        reason: Option<Reason>,
+    },
+    /// The times cannot be fitted.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+}

@@ -1,0 +1,16 @@
+//! What another partition or filesystem would gain on a measured stick: recordings replayed on its twin.
+//!
+//! The method: `docs/methods/whatif.md`.
+
+mod error;
+mod layouts;
+mod pages;
+mod present;
+mod stick_twin;
+mod trials;
+
+pub use error::TwinError;
+pub use layouts::{SECTOR_63, starts};
+pub use present::present;
+pub use stick_twin::StickTwin;
+pub use trials::{Layouts, Tried};

@@ -1,0 +1,129 @@
+//! The virtual twin of the stick of a run.
+
+use flashscope_device::Bytes;
+use flashscope_infer::findings_of;
+use flashscope_infer::trials::twin_error::TwinModel;
+use flashscope_record::finding::{Finding, FindingId, Outcome};
+use flashscope_record::observation::Data;
+use flashscope_record::run_file::RunFile;
+use flashscope_sim::profile::Basis;
+use flashscope_sim::target::DEFAULT_SEED;
+use flashscope_sim::{Profile, VirtualStick};
+
+use super::error::TwinError;
+use super::pages::with_pages;
+use crate::compare::{Comparison, compare};
+use crate::fitting::{erase_block, fit};
+use crate::measured::Measured;
+use crate::options::Options;
+use crate::split::Split;
+use crate::summary::Summary;
+
+/// The largest request if the run does not say it: that of most USB sticks, 240 sectors.
+const REQUEST_MAX: Bytes = Bytes::kib(120);
+
+/// A virtual stick that was fitted to everything that a run measured.
+#[derive(Debug, Clone)]
+pub struct StickTwin {
+    /// Its profile.
+    pub profile: Profile,
+    /// What its writes are made of.
+    pub model: TwinModel,
+    /// How well it repeats the measured times.
+    pub errors: Summary,
+    /// The largest request that the host sends to the stick.
+    pub request_max: Bytes,
+}
+
+impl StickTwin {
+    /// The twin of the stick that was measured.
+    ///
+    /// # Errors
+    /// [`TwinError`] if the run does not show what a twin needs.
+    pub fn of(run: &RunFile) -> Result<Self, TwinError> {
+        let mut measured = Measured::from_run(&run.target, run);
+        if run.false_capacity().is_some() {
+            return Err(TwinError::FalseCapacity { announced: measured.capacity.unwrap_or_default() });
+        }
+        if !run.observations.iter().any(|seen| is_of_writes(&seen.data)) {
+            return Err(TwinError::NoWrites);
+        }
+        let findings = findings_of(run);
+        known_erase_block(&findings)?;
+        let erase_block = Bytes::new(erase_block(&measured));
+        measured.fat_area = measured.fat_area.round_down(erase_block);
+        // Every cell is fitted: the errors of the predictions were measured on other sticks.
+        let options = Options { profile_name: "twin".to_owned(), holdout: 0.0, seed: 1 };
+        let fitted = fit(&measured, &options)?;
+        if fitted.profile.write.basis == Basis::Assumed {
+            return Err(TwinError::NoWrites);
+        }
+        let page = page(&findings).filter(|page| erase_block.is_multiple_of(*page));
+        let page = page.unwrap_or(fitted.profile.ftl.page);
+        let by_size = (fitted.comparison, fitted.profile);
+        let (comparison, profile, model) = match with_pages(&by_size.1, &measured, page, &findings) {
+            Some(profile) => better(by_size, profile, &measured),
+            None => (by_size.0, by_size.1, TwinModel::Sizes),
+        };
+        let request_max = run.attachment.request_max.unwrap_or(REQUEST_MAX);
+        Ok(Self { errors: comparison.summary(false), profile, model, request_max })
+    }
+
+    /// A new stick like the measured one.
+    #[must_use]
+    pub fn device(&self, seed: u64) -> VirtualStick {
+        VirtualStick::new(&self.profile, seed)
+    }
+}
+
+/// Times by size fit each size by itself. Times of pages have fewer numbers, so that they are taken unless
+/// their error is larger by this factor. Guess.
+const PAGES_WORSE_MAX: f64 = 1.5;
+/// Errors below this are equal: that of repeated rows.
+const ERROR_MIN: f64 = 0.02;
+
+/// The profile that repeats the measured times better, and its comparison with them.
+fn better(
+    by_size: (Comparison, Profile),
+    by_page: Profile,
+    measured: &Measured,
+) -> (Comparison, Profile, TwinModel) {
+    let split = Split::new(measured, 0.0, 1);
+    let compared = compare(&by_page, measured, &split, DEFAULT_SEED);
+    let [size, page] = [&by_size.0, &compared].map(error);
+    if page <= PAGES_WORSE_MAX * size.max(ERROR_MIN) {
+        (compared, by_page, TwinModel::Pages)
+    } else {
+        (by_size.0, by_size.1, TwinModel::Sizes)
+    }
+}
+
+/// The mean error of the writes, as a logarithm. Each counts at most 0.5, so that outliers do not dominate.
+fn error(comparison: &Comparison) -> f64 {
+    let writes = comparison.cells.iter().filter(|cell| !cell.key.is_read());
+    let errors: Vec<f64> =
+        writes.map(|cell| (cell.simulated_s / cell.measured_s).ln().abs().min(0.5)).collect();
+    errors.iter().sum::<f64>() / f64::from(u32::try_from(errors.len().max(1)).unwrap_or(u32::MAX))
+}
+
+fn page(findings: &[Finding]) -> Option<Bytes> {
+    findings.iter().find(|finding| finding.id == FindingId::PageBytes).and_then(Finding::bytes)
+}
+
+fn is_of_writes(data: &Data) -> bool {
+    match data {
+        Data::WriteSize(data) => !data.cells.is_empty(),
+        Data::OpenUnits(data) => !data.cells.is_empty(),
+        _ => false,
+    }
+}
+
+/// Refuses a stick whose erase block is not known: the places of its merges would be guessed.
+fn known_erase_block(findings: &[Finding]) -> Result<(), TwinError> {
+    let finding = findings.iter().find(|finding| finding.id == FindingId::EraseBlockBytes);
+    match finding.map(|finding| &finding.outcome) {
+        Some(Outcome::Found { .. }) => Ok(()),
+        Some(Outcome::Unknown { reason, .. }) => Err(TwinError::NoGeometry { reason: Some(reason.clone()) }),
+        None => Err(TwinError::NoGeometry { reason: None }),
+    }
+}

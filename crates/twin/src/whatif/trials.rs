@@ -1,0 +1,83 @@
+//! Recordings tried at several starts, each on a device of its own.
+
+use flashscope_device::{Bytes, Device, Pattern};
+use flashscope_record::Trial;
+use flashscope_recording::{Choice, Fit, Place, RecordingError, Recordings, Wish, choose, try_out};
+
+/// What is tried on a stick.
+#[derive(Debug)]
+pub struct Layouts<'a> {
+    /// The recordings.
+    pub recordings: &'a Recordings,
+    /// Which of them.
+    pub wish: Wish,
+    /// The starts of the partition.
+    pub starts: Vec<Bytes>,
+    /// The erase block that the options of filesystems are chosen for.
+    pub erase_block: Bytes,
+    /// The largest request that the host sends.
+    pub request_max: Bytes,
+    /// The capacity of the stick.
+    pub capacity: Bytes,
+    /// The random seed of the first round.
+    pub seed: u64,
+}
+
+/// The result of all trials.
+#[derive(Debug, Default)]
+pub struct Tried {
+    /// Those that succeeded.
+    pub trials: Vec<Trial>,
+    /// The number of those that failed.
+    pub failed: usize,
+}
+
+impl<'a> Layouts<'a> {
+    /// The recordings that fit behind this start.
+    #[must_use]
+    pub fn choices(&self, start: Bytes) -> Vec<Choice<'a>> {
+        let room = self.capacity.saturating_sub(start);
+        let fit = Fit { erase_block: self.erase_block, request_max: self.request_max, room };
+        choose(self.recordings.list(), &self.wish, &fit)
+    }
+
+    /// The capacity that the smallest of the recordings needs; `None` if there is none of this kind.
+    #[must_use]
+    pub fn capacity_min(&self) -> Option<Bytes> {
+        let unlimited =
+            Self { wish: self.wish.clone(), starts: Vec::new(), capacity: Bytes::new(u64::MAX), ..*self };
+        let start = self.starts.iter().min().copied().unwrap_or_default();
+        let least = unlimited.choices(start).iter().map(|choice| choice.write.capacity).min()?;
+        least.checked_add(start)
+    }
+
+    /// Tries everything. Each round gets a device of its own from its seed. `goes_on` is asked before each.
+    ///
+    /// # Errors
+    /// Those of `device`, and a [`RecordingError`] if a file is not what the index says.
+    pub fn tried<D: Device, E: From<RecordingError>>(
+        &self,
+        mut device: impl FnMut(u64) -> Result<D, E>,
+        mut goes_on: impl FnMut() -> bool,
+    ) -> Result<Tried, E> {
+        let mut tried = Tried::default();
+        for start in &self.starts {
+            for choice in self.choices(*start) {
+                if !goes_on() {
+                    return Ok(tried);
+                }
+                let seed = self.seed.wrapping_add(u64::from(choice.write.round) - 1);
+                let mut stick = device(seed)?;
+                let queue_depth = stick.capabilities().queue_depth;
+                let place = Place { start: *start, queue_depth, pattern: Pattern::new(seed) };
+                for attempt in try_out(self.recordings, &choice, &mut stick, place)? {
+                    match attempt.trial {
+                        Ok(trial) => tried.trials.push(trial),
+                        Err(_) => tried.failed += 1,
+                    }
+                }
+            }
+        }
+        Ok(tried)
+    }
+}
