@@ -53,7 +53,7 @@ fn write(binary: &Path) -> anyhow::Result<()> {
         print(&format!("{} files in {}\n", generated.files.len(), generated.directory))?;
     }
     fs::write(repository().join(PAGE), docs_filesystems::page(binary)?)?;
-    print(&format!("{PAGE}\n"))
+    Ok(print(&format!("{PAGE}\n"))?)
 }
 
 fn all(binary: &Path) -> anyhow::Result<[Generated; 2]> {

@@ -22,7 +22,7 @@ pub struct Schema {
 }
 
 /// The schemas of all documents, and of run files.
-pub const ALL: [Schema; 25] = [
+pub const ALL: [Schema; 26] = [
     of::<FindingsDocument>(),
     of::<ClassesDocument>(),
     of::<BenchFilesDocument>(),
