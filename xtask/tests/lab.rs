@@ -434,8 +434,8 @@ fn a_stick_is_formatted_as_planned_mounted_by_the_kernel_and_undone() {
     assert_eq!([vfat_seen, exfat_seen], [&expected; 2]);
 }
 
-/// In the machine: FAT and exFAT are checked in a file of their own, by root and by a user, on a stick that holds
-/// another file.
+/// In the machine: FAT and exFAT are checked in a file of their own, by root and by a user, on a stick that
+/// holds another file.
 const CHECK_DIRECTORY: &str = r#"
 state() { md5sum < /mnt/holiday; df --output=avail /mnt; ls -a /mnt; }
 for kind in vfat exfat; do

@@ -58,7 +58,8 @@ pub fn list(roots: &Roots) -> Result<Listing, ListError> {
 }
 
 /// Another USB device with the vendor, model and serial number of this disk. udev gives both one persistent
-/// name, which leads to either. `None` without one, and for the slots of one reader, which have names of their own.
+/// name, which leads to either. `None` without one, and for the slots of one reader, which have names of
+/// their own.
 #[must_use]
 pub fn twin(disk: &Disk, roots: &Roots) -> Option<PathBuf> {
     let identity = |disk: &Disk| (disk.vendor.clone(), disk.model.clone(), disk.serial.clone());

@@ -70,8 +70,8 @@ pub fn program(architecture: Architecture) -> anyhow::Result<PathBuf> {
     program_of(&repository(), &target_folder(), architecture)
 }
 
-/// Builds the program of a tree below `target_folder` and returns its path. A program that holds a path of this
-/// computer is an error.
+/// Builds the program of a tree below `target_folder` and returns its path. A program that holds a path of
+/// this computer is an error.
 ///
 /// The build always names its target: dependencies that run on this computer stay those of other release
 /// builds.

@@ -68,7 +68,8 @@ impl Runner {
         Self { emulator: None, program: program.to_owned() }
     }
 
-    /// The program itself, in an emulator if it needs one; without the emulator, this computer's program is built.
+    /// The program itself, in an emulator if it needs one. Without the emulator, this computer's program is
+    /// built.
     fn of(architecture: Architecture, native: Architecture, program: &Path) -> anyhow::Result<Self> {
         if architecture == native {
             return Ok(Self::native(program));

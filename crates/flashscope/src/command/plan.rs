@@ -102,7 +102,7 @@ pub fn run(arguments: &Plan, printer: &Printer) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
-/// The options that make the same plan for another target, quoted for a shell. Those about output are left out.
+/// The options that make the same plan for another target, quoted for a shell, without those about output.
 fn options(arguments: &Plan) -> String {
     let Plan { purpose, restore_factory, filesystem, label, cluster, no_journal, table, .. } = arguments;
     let Plan { chs, erase_block, true_size, run, seed, .. } = arguments;

@@ -27,7 +27,8 @@ pub struct Target {
     pub remarks: Vec<String>,
     /// Whether write tests may run.
     pub writable: bool,
-    /// Whether all data on it may be lost: a person permitted that, or it is a virtual stick without a journal.
+    /// Whether all data on it may be lost: a person permitted that, or it is a virtual stick without a
+    /// journal.
     pub is_erased: bool,
     /// Whether it is a virtual stick.
     pub is_virtual: bool,

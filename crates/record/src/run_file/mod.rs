@@ -42,7 +42,8 @@ pub struct RunFile {
     /// The number of failed requests.
     #[serde(default, skip_serializing_if = "is_none")]
     pub failed_requests: u64,
-    /// Whether it was written and its old data is lost: with `--erase`, or a virtual stick without `--scratch`.
+    /// Whether it was written and its old data is lost: with `--erase`, or a virtual stick without
+    /// `--scratch`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_erased: bool,
     /// Whether the device stores what it announces; null if that was not tested.
