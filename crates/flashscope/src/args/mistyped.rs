@@ -17,8 +17,9 @@ pub fn mistyped_subcommand(mut root: clap::Command, words: &[OsString]) -> Optio
     let parent = root.find_subcommand_mut(&words[at])?;
     let word = words.get(at + 1)?.to_str()?;
     let takes_target = parent.get_positionals().next().is_some();
+    let is_option = word.starts_with('-');
     let is_path = word.contains('/') || Path::new(word).symlink_metadata().is_ok();
-    if !takes_target || is_path || parent.find_subcommand(word).is_some() {
+    if !takes_target || is_option || is_path || parent.find_subcommand(word).is_some() {
         return None;
     }
     let known = parent.get_subcommands().map(|known| known.get_name().to_owned());
@@ -65,6 +66,8 @@ mod tests {
             "flashscope bench ./raed",
             "flashscope bench generic-2g",
             "flashscope bench --order sequential",
+            "flashscope bench --help",
+            "flashscope bench -h",
             "flashscope bench",
             "flashscope report run.json",
             "flashscope check raed",

@@ -61,7 +61,7 @@ pub struct BestDocument {
     pub gain: Option<GainDocument>,
     /// How much faster it reads than the baseline.
     pub read_gain: Option<GainDocument>,
-    /// Whether the interval of the gain is above 1; if not, there is nothing to gain.
+    /// Whether the interval of the gain is above 1; if not, no gain is certain.
     pub is_shown: bool,
 }
 

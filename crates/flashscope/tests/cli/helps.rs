@@ -57,13 +57,14 @@ fn examples(help: &str) -> Vec<String> {
 }
 
 /// What an example contains that is not run here: it needs a disk, a mounted stick, an image with data or a
-/// trace of a served stick, writes to a disk, serves until it is stopped, or shows this machine. That its
+/// trace or the run file of a served stick, writes to a disk, serves until it is stopped, or shows this machine. That its
 /// options exist is a test of the definitions.
-const NOT_RUN: [&str; 10] = [
+const NOT_RUN: [&str; 11] = [
     "/dev/sdX",
     "/media/",
     "stick.img",
     "copy.trace",
+    "whatif run.json",
     " apply ",
     " undo ",
     " restore",

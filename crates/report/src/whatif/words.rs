@@ -65,7 +65,7 @@ pub fn best(best: &Best, baseline: &Layout) -> Sentence {
     };
     if !gain.is_shown() {
         return Sentence::new(format!(
-            "{files}: nothing to gain: the intervals include 1 (the fastest, {}: {}).",
+            "{files}: no gain is certain; predicted for {}: {}.",
             layout(&best.layout),
             ratio_and_interval(gain)
         ));

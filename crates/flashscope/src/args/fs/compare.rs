@@ -21,7 +21,7 @@ Examples:
   flashscope fs compare sim:transcend-8g --filesystems ext4,ext4-stripe,vfat --workloads tree
   flashscope fs compare sim:transcend-8g --partition-start 63s      as sold: misaligned
   flashscope fs compare sim:transcend-8g --factors alignment,stripe,filesystem
-  flashscope fs compare sim:my-stick.toml -o page.html";
+  flashscope fs compare sim:a1-card-64g -o page.html";
 
 /// `flashscope fs compare`
 #[derive(Debug, Args)]
@@ -88,7 +88,7 @@ pub struct FsCompare {
     #[arg(help_heading = heading::STICK, long, value_name = "DIR")]
     pub recordings: Option<PathBuf>,
     /// Print all times, charts and conditions.
-    #[arg(help_heading = heading::OUTPUT, long)]
+    #[arg(help_heading = heading::OUTPUT, long, hide_short_help = true)]
     pub details: bool,
     /// Also write a page (.html) or the JSON document (.json).
     ///
