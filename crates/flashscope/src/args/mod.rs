@@ -45,7 +45,7 @@ pub use whatif::Whatif;
 
 /// Find out why a USB stick or SD card is slow.
 #[derive(Debug, Parser)]
-#[command(name = "flashscope", version, disable_help_flag = true, disable_version_flag = true, after_long_help = EXAMPLES)]
+#[command(name = "flashscope", version, help_template = TEMPLATE, disable_help_flag = true, disable_version_flag = true, after_long_help = EXAMPLES)]
 pub struct Arguments {
     /// The options of every command.
     #[command(flatten)]
@@ -57,6 +57,9 @@ pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
 }
+
+/// Clap's own without the empty line above the usage, so that the commands fit one screen.
+const TEMPLATE: &str = "{about}\n{usage-heading} {usage}\n\n{all-args}{after-help}";
 
 const EXAMPLES: &str = "\
 Examples:

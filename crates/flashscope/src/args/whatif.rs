@@ -46,7 +46,7 @@ pub struct Whatif {
     #[arg(help_heading = heading::STICK, long, value_name = "DIR")]
     pub recordings: Option<PathBuf>,
     /// Print every layout with its interval, and reads.
-    #[arg(help_heading = heading::OUTPUT, long)]
+    #[arg(help_heading = heading::OUTPUT, long, hide_short_help = true)]
     pub details: bool,
     /// Also write a page (.html) or the JSON document (.json). May be repeated.
     #[arg(help_heading = heading::OUTPUT, short = 'o', long = "output", value_name = "FILE", value_parser = value::page_or_document)]
