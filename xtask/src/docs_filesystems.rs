@@ -22,8 +22,8 @@ const STICKS: [(&str, &str); 6] = [
     ("patriot-xt-16g", "a fast stick with a log"),
 ];
 
-/// The article's times of the kernel tree, seconds. Source: `LinuxPlanet`, "What's The Fastest Linux Filesystem
-/// On Cheap Flash Media?", 2010-10-26.
+/// The article's times of the kernel tree, seconds. Source: `LinuxPlanet`, "What's The Fastest Linux
+/// Filesystem On Cheap Flash Media?", 2010-10-26.
 const PUBLISHED: [(&str, &str, f64); 8] = [
     ("linuxplanet-class10-sd", "ext4", 125.0),
     ("linuxplanet-class10-sd", "ext2", 368.0),
@@ -35,8 +35,8 @@ const PUBLISHED: [(&str, &str, f64); 8] = [
     ("linuxplanet-noname-2g", "vfat", 564.0),
 ];
 
-/// The share of early writeback on the article's host, in log time. Fitted to the article: the order of ext2 and
-/// ext3 on the card.
+/// The share of early writeback on the article's host, in log time. Fitted to the article: the order of ext2
+/// and ext3 on the card.
 const ARTICLE_EARLY_SHARE: f64 = 0.75;
 
 /// The answer of `fs compare --json`, as far as the page needs it.

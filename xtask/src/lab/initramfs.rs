@@ -10,7 +10,8 @@ const FOLDER: u32 = 0o040_755;
 const PROGRAM: u32 = 0o100_755;
 const PLAIN: u32 = 0o100_644;
 
-/// An initramfs with the modules of every machine and `more`, busybox, the init script, and the command's script.
+/// An initramfs with the modules of every machine and `more`, busybox, the init script, and the command's
+/// script.
 pub fn build(kernel: &Kernel, more: &[&str], init: &str, script: &str) -> anyhow::Result<Vec<u8>> {
     let mut archive = Archive::default();
     for folder in ["bin", "lib", "proc", "sys", "dev", "host"] {

@@ -53,7 +53,7 @@ enum LabTask {
     Record(record::Arguments),
 }
 
-/// The memory of the machine that runs a command, MiB. Guess: enough for the kernel, the tools and their files.
+/// The memory of the machine that runs a command, MiB. Guess: enough for the kernel, the tools, and files.
 const MEMORY_MIB: u64 = 512;
 
 /// The size of the default image. Guess: large enough for FAT, and quick to create.

@@ -170,8 +170,21 @@ const ORDERS: [(&str, &[&str]); 8] = [
     (
         "xtask",
         &[
-            "process", "output", "threads", "crash", "dist", "docs", "fuzz", "lab", "mutants", "speed",
-            "tidy", "validate", "versus", "ci",
+            "process",
+            "output",
+            "threads",
+            "crash",
+            "dist",
+            "docs_filesystems",
+            "docs",
+            "fuzz",
+            "lab",
+            "mutants",
+            "speed",
+            "tidy",
+            "validate",
+            "versus",
+            "ci",
         ],
     ),
 ];

@@ -56,9 +56,9 @@ fn examples(help: &str) -> Vec<String> {
     lines.map(|line| line.split_once("  ").map_or(line, |(command, _)| command).to_owned()).collect()
 }
 
-/// What an example contains that is not run here: it needs a disk, a mounted stick, an image with data or a
-/// trace or the run file of a served stick, writes to a disk, serves until it is stopped, or shows this machine. That its
-/// options exist is a test of the definitions.
+/// What an example contains that is not run here: it needs a disk, a mounted stick, an image with data,
+/// or the trace or run file of another stick; it writes to a disk, serves until it is stopped, or shows this
+/// machine. That its options exist is a test of the definitions.
 const NOT_RUN: [&str; 11] = [
     "/dev/sdX",
     "/media/",

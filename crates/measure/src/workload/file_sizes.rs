@@ -16,8 +16,8 @@ pub enum FileProfile {
     HelpPages,
     /// Notes, settings and icons: none above 2 KiB, half below 700 bytes.
     Snippets,
-    /// A source tree such as the kernel's: half below 5 KiB, 13 KiB on average, fifteen to a folder. Linux 2.6.34 had
-    /// some 33,000 files in 442 MB.
+    /// A source tree such as the kernel's: half below 5 KiB, 13 KiB on average, fifteen to a folder. Linux
+    /// 2.6.34 had some 33,000 files in 442 MB.
     KernelSource,
     /// Photographs of 12 to 24 megapixels: some 4 MiB each.
     Photos,

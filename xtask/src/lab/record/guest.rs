@@ -5,7 +5,7 @@ use flashscope_record::Writeback;
 
 use super::variants::Variant;
 
-/// The length of the reads that mark the phases: each mark is two of them, one behind the other. Some
+/// The length of the reads that mark the phases: each mark is two such reads. Some
 /// filesystems read the last sector once when they are mounted.
 pub const MARK: Bytes = Bytes::new(512);
 

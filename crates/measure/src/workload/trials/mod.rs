@@ -188,7 +188,8 @@ impl TrialsWorkload {
     /// early.
     ///
     /// # Errors
-    /// [`Stopped`] if the medium or the host failed, or the person interrupted it. Nothing is mounted in any case.
+    /// [`Stopped`] if the medium or the host failed, or the person interrupted it. Nothing is mounted in any
+    /// case.
     pub fn measure<H: TrialHost>(
         &self,
         host: &mut H,
@@ -341,7 +342,8 @@ impl<H: TrialHost> Run<'_, H> {
             .collect();
         let expected: f64 =
             models.iter().flat_map(|model| pilots.iter().map(|(_, p)| p.seconds(model))).sum();
-        let mut pace = Pace { each_s: expected / pairs.len().max(1) as f64, done: 0, started: self.spent() };
+        let mut time =
+            RoundTime { each_s: expected / pairs.len().max(1) as f64, done: 0, started: self.spent() };
         let rounds_max = self.workload.rounds_max();
         for round in 1..=rounds_max {
             shuffle(&mut pairs, &mut random);
@@ -356,18 +358,18 @@ impl<H: TrialHost> Run<'_, H> {
                 if self.is_left_out(candidate, model.workload) {
                     continue;
                 }
-                let left = self.left(&pace, round, pairs.len() - at, pairs.len());
-                let done = pace.done;
+                let left = self.left(&time, round, pairs.len() - at, pairs.len());
+                let done = time.done;
                 let (variant, workload) = (candidate.variant.as_str(), model.workload);
                 (self.observer)(TrialsEvent::Trial { variant, workload, round, done, left });
                 self.trial(candidate, model, round)?;
-                pace.update(self.spent());
+                time.update(self.spent());
             }
             self.data.rounds = round;
             if self.workload.rounds.is_none() && round >= ROUNDS_MIN && is_clear(&self.data.trials) {
                 return self.end(RoundsEnd::Clear);
             }
-            let next = Duration::from_secs_f64(pace.each_s * pairs.len() as f64);
+            let next = Duration::from_secs_f64(time.each_s * pairs.len() as f64);
             if round < rounds_max && self.spent() + next > self.workload.time_budget {
                 return self.end(RoundsEnd::Budget);
             }
@@ -381,9 +383,9 @@ impl<H: TrialHost> Run<'_, H> {
     }
 
     /// The time left, with `in_round` trials left in this round of `trials`.
-    fn left(&self, pace: &Pace, round: u32, in_round: usize, trials: usize) -> Duration {
+    fn left(&self, time: &RoundTime, round: u32, in_round: usize, trials: usize) -> Duration {
         let seconds =
-            |trials: usize| Duration::try_from_secs_f64(pace.each_s * trials as f64).unwrap_or(Duration::MAX);
+            |trials: usize| Duration::try_from_secs_f64(time.each_s * trials as f64).unwrap_or(Duration::MAX);
         let rounds = self.workload.rounds_wanted().saturating_sub(round) as usize;
         let budget = self.workload.time_budget.saturating_sub(self.spent());
         seconds(in_round + rounds * trials).min(budget.max(seconds(in_round)))
@@ -445,7 +447,7 @@ impl<H: TrialHost> Run<'_, H> {
 
 /// How long a trial takes.
 #[derive(Debug, Clone, Copy)]
-struct Pace {
+struct RoundTime {
     /// The mean time of a trial, seconds; before the first one as the pilots expect it.
     each_s: f64,
     /// The number of trials so far.
@@ -454,7 +456,7 @@ struct Pace {
     started: Duration,
 }
 
-impl Pace {
+impl RoundTime {
     /// Counts a trial that ended now.
     fn update(&mut self, now: Duration) {
         self.done += 1;

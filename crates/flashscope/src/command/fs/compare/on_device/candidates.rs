@@ -7,7 +7,7 @@ use flashscope_layout::trial::Variant;
 use flashscope_linux::{MountType, has_driver, has_mount_program, tool};
 use flashscope_measure::workload::trials::{Candidate, LeftOut};
 
-use super::Place;
+use super::place::Place;
 use crate::exit::{Exit, Failure};
 
 /// ntfs-3g in user space, as desktops mount NTFS.
@@ -62,7 +62,8 @@ pub(super) struct Variants {
 /// The filesystems that were asked for, or all.
 ///
 /// # Errors
-/// Exit code 2 for a name that does not exist, for one that was asked for and is missing here, and if nothing is left.
+/// Exit code 2 for a name that does not exist, for one that was asked for and is missing here, and if nothing
+/// is left.
 pub(super) fn variants(asked: &[String]) -> Result<Variants, Failure> {
     let usage = |error| Failure { exit: Exit::Usage, error };
     let mut variants = Variants { available: Vec::new(), missing: Vec::new() };

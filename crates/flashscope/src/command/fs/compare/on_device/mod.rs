@@ -4,16 +4,16 @@ mod candidates;
 mod conditions;
 mod files;
 mod line;
+mod place;
 mod stick;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::anyhow;
+use flashscope_device::Consent;
 use flashscope_device::layer::Budget;
-use flashscope_device::{Bytes, Consent};
-use flashscope_layout::Medium;
-use flashscope_linux::{Roots, ScratchFiles, TrialMount, identify, tool};
+use flashscope_linux::{ScratchFiles, TrialMount, tool};
 use flashscope_measure::workload::Stopped;
 use flashscope_measure::workload::trials::{TrialsData, TrialsEvent, TrialsWorkload};
 use flashscope_report::counted;
@@ -21,16 +21,15 @@ use flashscope_report::filesystems::TrialSource;
 
 use super::compared::Compared;
 use crate::args::FsCompare;
-use crate::command::plan;
 use crate::confirm::Given;
 use crate::exit::{Exit, Failure, OrExit};
 use crate::interrupt::on_interrupt;
 use crate::printer::Printer;
-use crate::target::{self, Target};
-use crate::{confirm, duration, seed};
+use crate::{confirm, duration, seed, target};
 
 use candidates::{Planned, planned};
 use line::Line;
+use place::Place;
 use stick::{Stick, TrialFailure};
 
 /// The seed of order, files and contents by default.
@@ -45,8 +44,8 @@ const PROGRAMS: [(&str, &str); 2] = [("sfdisk", "fdisk"), ("partx", "util-linux"
 /// Compares on a disk, partition or loop device. All data on it is lost.
 ///
 /// # Errors
-/// Exit code 2 for a wrong target or option, a program that is missing, or without root; 4 if the target must not be
-/// written or the answer is no; 3 if nothing could be measured.
+/// Exit code 2 for a wrong target or option, a program that is missing, or without root; 4 if the target must
+/// not be written or the answer is no; 3 if nothing could be measured.
 pub fn compare(arguments: &FsCompare, printer: &Printer) -> Result<Compared, Failure> {
     refuse_others(arguments)?;
     let models = files::models(arguments, printer)?;
@@ -85,41 +84,6 @@ pub fn compare(arguments: &FsCompare, printer: &Printer) -> Result<Compared, Fai
 /// The version of the running kernel; empty if it does not say.
 fn kernel() -> String {
     std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned()
-}
-
-/// The medium, and the partition in it if the target is one.
-struct Place {
-    /// The whole medium; for a partition the disk around it.
-    medium: Medium,
-    /// The start and the size of the partition, if the target is one.
-    partition: Option<(Bytes, Bytes)>,
-    /// Where every filesystem starts, if the user asks for it.
-    start: Option<Bytes>,
-    /// The node of the disk.
-    disk: PathBuf,
-}
-
-impl Place {
-    fn of(target: &mut Target, arguments: &FsCompare, printer: &Printer) -> Result<Self, Failure> {
-        let path = std::fs::canonicalize(&arguments.target).or_exit_bare(Exit::Usage)?;
-        let identity = identify(&path, &Roots::default());
-        let medium = plan::medium_of(target, arguments.erase_block, printer);
-        let Some(partition) = identity.partition else {
-            return Ok(Self { medium, partition: None, start: arguments.partition_start, disk: path });
-        };
-        if arguments.partition_start.is_some() {
-            let error = anyhow!(
-                "{} is a partition, which starts where it starts; leave out --partition-start, or name the disk",
-                arguments.target
-            );
-            return Err(Failure { exit: Exit::Usage, error });
-        }
-        let disk = identity.disk.map(|disk| (disk.path, disk.capacity));
-        let (disk, capacity) = disk.unwrap_or_else(|| (path, partition.start + partition.length));
-        let medium = Medium { capacity, ..medium };
-        let partition = Some((partition.start, partition.length));
-        Ok(Self { medium, partition, start: partition.map(|(start, _)| start), disk })
-    }
 }
 
 /// Refuses targets without a block device, users who may not mount, and systems without the programs.

@@ -16,8 +16,8 @@ use flashscope_linux::{
     update_partitions,
 };
 
-use super::Place;
 use super::candidates::{Planable, Planned};
+use super::place::Place;
 use crate::exit::{Exit, Failure};
 use crate::{medium, target};
 
