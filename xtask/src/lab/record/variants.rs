@@ -22,8 +22,8 @@ pub struct Variant {
 /// Inode tables and journal are written by mkfs, not by the kernel in the first minutes after the mount.
 const ALL_AT_ONCE: &str = "lazy_itable_init=0,lazy_journal_init=0";
 
-/// All of them. Debian 12 has no program that makes HFS+. Mount options are those of desktops (udisks2) and of
-/// Debian's installer.
+/// All of them. Debian 12 has no program that makes HFS+. Mount options are those of desktops (udisks2) and
+/// of Debian's installer.
 pub const ALL: [Variant; 14] = [
     ext("ext2", "mkfs.ext2 -q -F", None),
     ext("ext3", "mkfs.ext3 -q -F", None),

@@ -5,8 +5,8 @@
 //! continues where it ended. A run from start to end of the unit replaces the old block for free. A run that
 //! is broken or closed earlier costs a merge: the missing part is copied from the old block. Data that
 //! neither continues a run nor begins at the unit's start puts the unit in random mode: such runs go to its
-//! log, and a full log costs several copies. A layer without random mode may fill gaps instead: it copies what
-//! a write skipped, and the run continues. The pages of an MLC block can only be programmed in order.
+//! log, and a full log costs several copies. A layer without random mode may fill gaps instead: it copies
+//! what a write skipped, and the run continues. The pages of an MLC block can only be programmed in order.
 //!
 //! All costs are closed forms; nothing iterates over pages.
 
