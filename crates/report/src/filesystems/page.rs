@@ -7,7 +7,7 @@ use super::charts::charts;
 use super::screen::conditions;
 use super::words::{in_the_interval, not_in_the_interval, sentences, slower_reads};
 use crate::chart::BarChart;
-use crate::html::{page, plain_table, prose};
+use crate::html::{list, page, plain_table, prose};
 use crate::printable::printable;
 use crate::svg::{Layout, inline_bars};
 use crate::words::Sentence;
@@ -46,17 +46,6 @@ fn figure(chart: &BarChart) -> Markup {
             details {
                 summary { "The same figures as a table" }
                 (plain_table(&chart.table))
-            }
-        }
-    }
-}
-
-fn list(title: &str, sentences: &[Sentence]) -> Markup {
-    html! {
-        @if !sentences.is_empty() {
-            section class="words" {
-                h2 { (title) }
-                ul { @for sentence in sentences { li { (prose(sentence.as_str())) } } }
             }
         }
     }

@@ -146,6 +146,15 @@ fn words(verdict: &Verdict) -> Markup {
     }
 }
 
+/// A section with a heading over sentences; nothing without sentences.
+pub(crate) fn list(title: &str, sentences: &[Sentence]) -> Markup {
+    html! {
+        @if !sentences.is_empty() {
+            section class="words" { (paragraphs(title, sentences)) }
+        }
+    }
+}
+
 fn paragraphs(title: &str, sentences: &[Sentence]) -> Markup {
     html! {
         @if !sentences.is_empty() {

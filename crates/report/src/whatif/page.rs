@@ -1,11 +1,11 @@
 //! The forecast as one self-contained page.
 
-use maud::{Markup, html};
+use maud::html;
 
 use super::Outlook;
 use super::screen::{notes, table};
 use super::words::{best, introduction, limits};
-use crate::html::{page, plain_table, prose};
+use crate::html::{list, page, plain_table, prose};
 use crate::printable::printable;
 use crate::words::Sentence;
 
@@ -26,15 +26,4 @@ pub fn html_page(outlook: &Outlook<'_>) -> String {
         (list("Conditions", &notes(outlook)))
     };
     page(&format!("what if: {}", printable(outlook.target)), &main)
-}
-
-fn list(title: &str, sentences: &[Sentence]) -> Markup {
-    html! {
-        @if !sentences.is_empty() {
-            section class="words" {
-                h2 { (title) }
-                ul { @for sentence in sentences { li { (prose(sentence.as_str())) } } }
-            }
-        }
-    }
 }
