@@ -3,15 +3,14 @@
 use std::fs;
 use std::path::Path;
 
-use flashscope_device::memory::MemoryDevice;
-use flashscope_device::trace::{ClockKind, TraceHeader, TraceRecord, TraceWriter};
-use flashscope_device::{ByteRange, Bytes, Checksum, Device, Instant, OpKind};
-use flashscope_record::{TrialOperation, TrialWorkload, Writeback};
+use flashscope_device::trace::TraceRecord;
+use flashscope_device::{ByteRange, Bytes, Instant, OpKind};
+use flashscope_record::TrialOperation;
 use flashscope_recording::{Index, Recording};
-use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::filesystems::{compressed, recording};
 use super::{document, flashscope, stderr, stdout};
 
 const CAPACITY: Bytes = Bytes::gib(1);
@@ -46,39 +45,15 @@ fn requests(variant: &str, round: u32) -> Vec<TraceRecord> {
 }
 
 fn write(folder: &Path, variant: &str, round: u32) -> Recording {
-    let header = TraceHeader {
-        capabilities: MemoryDevice::new(CAPACITY).capabilities(),
-        clock: ClockKind::Virtual,
-        seed: None,
-        label: "recorded".to_owned(),
-        profile: String::new(),
-    };
     let requests = requests(variant, round);
-    let mut writer = TraceWriter::new(Vec::new(), &header).unwrap();
-    requests.iter().for_each(|request| writer.write(request).unwrap());
-    let bytes = compress_to_vec(writer.finish().unwrap().as_slice(), CompressionLevel::Fastest);
+    let bytes = compressed(&requests);
     let file = format!("{variant}_{round}.zst");
     fs::write(folder.join(&file), &bytes).unwrap();
     Recording {
-        file,
-        variant: variant.to_owned(),
-        workload: TrialWorkload::Small,
-        operation: TrialOperation::Write,
-        writeback: Writeback::Late,
-        round,
-        files: 2000,
         bytes: Bytes::mib(8),
         capacity: CAPACITY,
         erase_block: variant.ends_with("-stripe").then_some(ERASE_BLOCK),
-        request_max: Bytes::kib(120),
-        mkfs: "mkfs".to_owned(),
-        mount: "rw".to_owned(),
-        memory: Bytes::gib(2),
-        kernel: "6.1".to_owned(),
-        tool: "tools 1".to_owned(),
-        requests: requests.len() as u64,
-        size: Bytes::new(bytes.len() as u64),
-        checksum: format!("{:016x}", Checksum::of(&bytes)),
+        ..recording(file, variant, TrialOperation::Write, round, requests.len(), &bytes)
     }
 }
 

@@ -31,7 +31,7 @@ pub fn recordings() -> TempDir {
             {
                 let file = format!("{variant}-{}-{round}.zst", operation.name());
                 let requests = requests(kind);
-                let bytes = compressed(&requests);
+                let bytes = compressed(&records(&requests));
                 fs::write(folder.path().join(&file), &bytes).unwrap();
                 index.recording.push(recording(file, variant, operation, round, requests.len(), &bytes));
             }
@@ -41,7 +41,18 @@ pub fn recordings() -> TempDir {
     folder
 }
 
-fn compressed(requests: &[(OpKind, u64, u64)]) -> Vec<u8> {
+/// Requests that take no time, given by kind, offset and length in KiB.
+fn records(requests: &[(OpKind, u64, u64)]) -> Vec<TraceRecord> {
+    let record = |(index, (kind, offset, length)): (u64, &(OpKind, u64, u64))| {
+        let at = Instant::from_nanos(index * 1000);
+        let range = ByteRange::new(Bytes::kib(*offset), Bytes::kib(*length));
+        TraceRecord { kind: *kind, range, submitted_at: at, completed_at: at, succeeded: true }
+    };
+    (0..).zip(requests).map(record).collect()
+}
+
+/// The file of a recording of these requests.
+pub fn compressed(records: &[TraceRecord]) -> Vec<u8> {
     let header = TraceHeader {
         capabilities: MemoryDevice::new(Bytes::mib(1)).capabilities(),
         clock: ClockKind::Virtual,
@@ -50,16 +61,12 @@ fn compressed(requests: &[(OpKind, u64, u64)]) -> Vec<u8> {
         profile: String::new(),
     };
     let mut writer = TraceWriter::new(Vec::new(), &header).unwrap();
-    for (index, (kind, offset, length)) in requests.iter().enumerate() {
-        let at = Instant::from_nanos(index as u64 * 1000);
-        let range = ByteRange::new(Bytes::kib(*offset), Bytes::kib(*length));
-        let record = TraceRecord { kind: *kind, range, submitted_at: at, completed_at: at, succeeded: true };
-        writer.write(&record).unwrap();
-    }
+    records.iter().for_each(|record| writer.write(record).unwrap());
     compress_to_vec(writer.finish().unwrap().as_slice(), CompressionLevel::Fastest)
 }
 
-fn recording(
+/// The entry of a file in the index.
+pub fn recording(
     file: String,
     variant: &str,
     operation: TrialOperation,
