@@ -8,6 +8,7 @@ use flashscope_record::run_file::RunFile;
 use flashscope_report::{Report, html};
 
 use crate::destination::Destination;
+use crate::document::{Body, Document};
 use crate::exit::{Exit, Failure, OrExit};
 use crate::printer::Printer;
 
@@ -60,14 +61,45 @@ pub fn write(
     result
 }
 
+/// Writes an HTML page or the JSON document to each of `files`, by its extension.
+///
+/// # Errors
+/// Exit code 3 for a file that could not be written, 4 if it has become a disk. The files after it are not
+/// written.
+pub fn write_page_or_document(
+    files: &[PathBuf],
+    page: impl Fn() -> String,
+    document: &impl Body,
+    printer: &Printer,
+) -> Result<(), Failure> {
+    for file in files {
+        let text = if is_json(file) {
+            let text = serde_json::to_string_pretty(&Document::new(document));
+            text.or_exit(Exit::Failed, "cannot write the document as JSON")? + "\n"
+        } else {
+            page()
+        };
+        store(file, &text)?;
+        printer.remark(format!("wrote {}", file.display()));
+    }
+    Ok(())
+}
+
+fn is_json(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "json")
+}
+
 fn write_one(file: &Path, run: &RunFile, findings: &[Finding]) -> Result<(), Failure> {
-    let text = text(file, run, findings)?;
+    store(file, &text(file, run, findings)?)
+}
+
+fn store(file: &Path, text: &str) -> Result<(), Failure> {
     let cannot = format!("cannot write {}; check the free space and permissions", file.display());
-    Destination::of(file)?.write(&text).or_exit(Exit::Failed, cannot)
+    Destination::of(file)?.write(text).or_exit(Exit::Failed, cannot)
 }
 
 fn text(file: &Path, run: &RunFile, findings: &[Finding]) -> Result<String, Failure> {
-    if file.extension().is_some_and(|extension| extension == "json") {
+    if is_json(file) {
         return run.to_json().or_exit(Exit::Failed, "cannot write the run as JSON");
     }
     Ok(html(&Report { run, findings }))

@@ -4,15 +4,12 @@
 mod predicted;
 mod run;
 
-use std::path::Path;
-
 use flashscope_report::whatif::{Outlook, html_page, text};
 
 use self::predicted::Predicted;
 use crate::args::Whatif;
-use crate::destination::Destination;
-use crate::document::{Document, WhatifDocument};
-use crate::exit::{Exit, Failure, OrExit};
+use crate::document::WhatifDocument;
+use crate::exit::{Exit, Failure};
 use crate::interrupt::on_interrupt;
 use crate::printer::Printer;
 use crate::{outputs, target};
@@ -52,22 +49,6 @@ pub fn run(arguments: &Whatif, printer: &Printer) -> Result<Exit, Failure> {
         printer.notes(outlook.notes);
         printer.result(&text(&outlook, printer.width(), arguments.details))?;
     }
-    for file in &arguments.output {
-        write(file, &outlook, &document)?;
-        printer.remark(format!("wrote {}", file.display()));
-    }
+    outputs::write_page_or_document(&arguments.output, || html_page(&outlook), &document, printer)?;
     Ok(Exit::Fine)
-}
-
-/// Writes a page or the document to `file`, by its extension.
-fn write(file: &Path, outlook: &Outlook<'_>, document: &WhatifDocument) -> Result<(), Failure> {
-    let is_document = file.extension().is_some_and(|extension| extension == "json");
-    let text = if is_document {
-        let text = serde_json::to_string_pretty(&Document::new(document));
-        text.or_exit(Exit::Failed, "cannot write the forecast as JSON")? + "\n"
-    } else {
-        html_page(outlook)
-    };
-    let cannot = format!("cannot write {}; check the free space and permissions", file.display());
-    Destination::of(file)?.write(&text).or_exit(Exit::Failed, cannot)
 }

@@ -1,9 +1,6 @@
 //! The twin of a run, and every layout tried on it.
 
-use std::collections::BTreeSet;
-
 use anyhow::anyhow;
-use flashscope_device::Bytes;
 use flashscope_device::layer::{Interrupt, Interruptible};
 use flashscope_infer::trials::forecast::{Forecast, Layout};
 use flashscope_record::run_file::RunFile;
@@ -12,6 +9,7 @@ use flashscope_report::words;
 use flashscope_twin::whatif::{Layouts, SECTOR_63, StickTwin, TwinError, present, starts};
 
 use crate::args::Whatif;
+use crate::command::recordings::{self, notes_on_options, refuse_unknown, variants};
 use crate::exit::{Exit, Failure, OrExit};
 
 /// The filesystem of sticks as they are sold.
@@ -22,23 +20,9 @@ const AS_SOLD: &str = "vfat";
 /// # Errors
 /// Exit code 2 if they cannot be read, or if a filesystem was asked for that has none.
 pub fn recordings(arguments: &Whatif) -> Result<Recordings, Failure> {
-    let recordings = match &arguments.recordings {
-        Some(folder) => Recordings::in_folder(folder),
-        None => Recordings::embedded(),
-    }
-    .or_exit_bare(Exit::Usage)?;
-    let known = variants(&recordings);
-    let unknown = arguments.filesystems.iter().find(|name| !known.contains(name.as_str()));
-    if let Some(unknown) = unknown {
-        let all = known.iter().copied().collect::<Vec<_>>().join(", ");
-        let error = anyhow!("no recording is of the filesystem '{unknown}'; there are: {all}");
-        return Err(Failure { exit: Exit::Usage, error });
-    }
+    let recordings = recordings::open(arguments.recordings.as_deref())?;
+    refuse_unknown(&recordings, &arguments.filesystems)?;
     Ok(recordings)
-}
-
-fn variants(recordings: &Recordings) -> BTreeSet<&str> {
-    recordings.list().iter().map(|each| each.variant.as_str()).collect()
 }
 
 /// What was predicted, and on what.
@@ -101,18 +85,8 @@ impl Predicted {
 
 /// What the recordings do not fit.
 fn notes(run: &RunFile, layouts: &Layouts<'_>, failed: usize) -> Vec<String> {
-    let erase_block = layouts.erase_block;
     let choices = layouts.starts.first().map(|start| layouts.choices(*start)).unwrap_or_default();
-    let others: BTreeSet<(&str, Bytes)> = choices
-        .iter()
-        .filter_map(|choice| Some((choice.write.variant.as_str(), choice.write.erase_block?)))
-        .filter(|(_, recorded)| *recorded != erase_block)
-        .collect();
-    let options = others.into_iter().map(|(variant, recorded)| {
-        format!(
-            "the options of {variant} were chosen for erase blocks of {recorded}; this stick has {erase_block}"
-        )
-    });
+    let options = notes_on_options(&choices, layouts.erase_block).into_iter();
     let failed = (failed > 0).then(|| format!("{failed} replays failed on the twin; they are left out"));
     let not_recorded = present(run)
         .filter(|layout| !variants(layouts.recordings).contains(layout.variant.as_str()))

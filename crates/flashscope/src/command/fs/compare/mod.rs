@@ -7,16 +7,13 @@ mod factors;
 mod on_device;
 mod replayed;
 
-use std::path::Path;
-
 use anyhow::anyhow;
 use flashscope_infer::trials::summary::Summary;
 use flashscope_report::filesystems::{Compared as Comparison, html_page, text};
 
 use crate::args::FsCompare;
-use crate::destination::Destination;
-use crate::document::{Document, FsCompareDocument};
-use crate::exit::{Exit, Failure, OrExit};
+use crate::document::FsCompareDocument;
+use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 use crate::{outputs, target};
 
@@ -51,10 +48,7 @@ pub fn run(arguments: &FsCompare, printer: &Printer) -> Result<Exit, Failure> {
     };
     let document = FsCompareDocument::new(&comparison, &compared.trials, compared.seed);
     print(&comparison, &document, arguments, printer)?;
-    for file in &arguments.output {
-        write(file, &comparison, &document)?;
-        printer.remark(format!("wrote {}", file.display()));
-    }
+    outputs::write_page_or_document(&arguments.output, || html_page(&comparison), &document, printer)?;
     Ok(compared.exit)
 }
 
@@ -101,17 +95,4 @@ fn print(
     }
     comparison.failures.iter().for_each(|failure| printer.remark(format!("failed: {failure}")));
     Ok(())
-}
-
-/// Writes a page or the document to `file`, by its extension.
-fn write(file: &Path, comparison: &Comparison<'_>, document: &FsCompareDocument) -> Result<(), Failure> {
-    let is_document = file.extension().is_some_and(|extension| extension == "json");
-    let text = if is_document {
-        let text = serde_json::to_string_pretty(&Document::new(document));
-        text.or_exit(Exit::Failed, "cannot write the comparison as JSON")? + "\n"
-    } else {
-        html_page(comparison)
-    };
-    let cannot = format!("cannot write {}; check the free space and permissions", file.display());
-    Destination::of(file)?.write(&text).or_exit(Exit::Failed, cannot)
 }

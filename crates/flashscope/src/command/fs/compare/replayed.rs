@@ -18,6 +18,7 @@ use flashscope_sim::target::Target;
 use super::compared::Compared;
 use super::factors::Design;
 use crate::args::FsCompare;
+use crate::command::recordings::{self, notes_on_options, refuse_unknown};
 use crate::exit::{Exit, Failure, OrExit};
 use crate::interrupt::on_interrupt;
 use crate::printer::Printer;
@@ -45,7 +46,7 @@ pub fn compare_factors(
 ) -> Result<(Compared, Design), Failure> {
     let (target, recordings) = open(arguments, name)?;
     let session = Session { recordings: &recordings, target: &target, start: start(arguments, &target) };
-    let known = recordings.list().iter().map(|each| each.variant.as_str()).collect();
+    let known = recordings::variants(&recordings);
     let design = Design::new(arguments, target.profile.ftl.erase_block, session.start, &known)?;
     let mut choices = session.choices(arguments, &design.variants())?;
     // Round after round: if the user interrupts, whole rounds are left.
@@ -64,11 +65,7 @@ pub fn compare_factors(
 fn open(arguments: &FsCompare, name: &str) -> Result<(Target, Recordings), Failure> {
     let mut target = Target::parse(name).or_exit_bare(Exit::Usage)?;
     target.seed = arguments.seed.unwrap_or(target.seed);
-    let recordings = match &arguments.recordings {
-        Some(folder) => Recordings::in_folder(folder),
-        None => Recordings::embedded(),
-    };
-    Ok((target, recordings.or_exit_bare(Exit::Usage)?))
+    Ok((target, recordings::open(arguments.recordings.as_deref())?))
 }
 
 /// Where the filesystem starts if nothing was said: where partitioning programs start, rounded up to an erase
@@ -92,7 +89,7 @@ impl<'a> Session<'a> {
             let error = anyhow!("there are no recordings; name a folder of them with --recordings");
             return Err(Failure { exit: Exit::Usage, error });
         }
-        self.check_names(variants)?;
+        refuse_unknown(self.recordings, variants)?;
         let profile = &self.target.profile;
         let wish = Wish {
             variants: variants.to_vec(),
@@ -106,19 +103,6 @@ impl<'a> Session<'a> {
         };
         let choices = choose(self.recordings.list(), &wish, &fit);
         if choices.is_empty() { Err(self.nothing_fits(&wish, &fit)) } else { Ok(choices) }
-    }
-
-    /// Refuses a filesystem without recordings.
-    fn check_names(&self, asked: &[String]) -> Result<(), Failure> {
-        let known: BTreeSet<&str> = self.recordings.list().iter().map(|each| each.variant.as_str()).collect();
-        let Some(unknown) = asked.iter().find(|name| !known.contains(name.as_str())) else { return Ok(()) };
-        let nearest = known.iter().min_by_key(|name| strsim::damerau_levenshtein(name, unknown));
-        let hint = nearest
-            .filter(|name| strsim::damerau_levenshtein(name, unknown) <= 2)
-            .map_or_else(String::new, |name| format!(" (did you mean {name}?)"));
-        let all = known.iter().copied().collect::<Vec<_>>().join(", ");
-        let error = anyhow!("no recording is of the filesystem '{unknown}'{hint}; there are: {all}");
-        Err(Failure { exit: Exit::Usage, error })
     }
 
     /// Why no recording fits: there is none of these, or the stick is too small for all.
@@ -189,25 +173,9 @@ impl<'a> Session<'a> {
             source: source(choices),
             trials,
             failures,
-            notes: self.notes(choices),
+            notes: notes_on_options(choices, profile.ftl.erase_block),
             exit,
         }
-    }
-
-    /// What the recordings do not fit.
-    fn notes(&self, choices: &[Choice<'_>]) -> Vec<String> {
-        let erase_block = self.target.profile.ftl.erase_block;
-        let others: BTreeSet<(&str, Bytes)> = choices
-            .iter()
-            .filter_map(|choice| Some((choice.write.variant.as_str(), choice.write.erase_block?)))
-            .filter(|(_, recorded)| *recorded != erase_block)
-            .collect();
-        let note = |(variant, recorded): (&str, Bytes)| {
-            format!(
-                "the options of {variant} were chosen for erase blocks of {recorded}; this stick has {erase_block}"
-            )
-        };
-        others.into_iter().map(note).collect()
     }
 }
 

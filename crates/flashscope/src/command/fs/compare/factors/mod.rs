@@ -3,8 +3,6 @@
 mod design;
 mod experiments;
 
-use std::path::Path;
-
 use flashscope_report::factors::{html_page, text};
 use flashscope_report::{Sentence, printable};
 
@@ -12,9 +10,9 @@ use self::experiments::Timed;
 use super::compared::Compared;
 use super::replayed;
 use crate::args::FsCompare;
-use crate::destination::Destination;
-use crate::document::{Document, FsFactorsDocument};
-use crate::exit::{Exit, Failure, OrExit};
+use crate::document::FsFactorsDocument;
+use crate::exit::{Exit, Failure};
+use crate::outputs;
 use crate::printer::Printer;
 
 pub use design::Design;
@@ -43,17 +41,8 @@ pub fn run(arguments: &FsCompare, name: &str, printer: &Printer) -> Result<Exit,
         printer.result(&format!("{device}\n\n{}", text(&reports, printer.width(), printer.style())))?;
     }
     compared.failures.iter().for_each(|failure| printer.remark(format!("failed: {failure}")));
-    for file in &arguments.output {
-        let is_page = file.extension().is_none_or(|extension| extension != "json");
-        let text = if is_page {
-            html_page(&compared.device, &reports, &conditions(&compared))
-        } else {
-            let text = serde_json::to_string_pretty(&Document::new(&document));
-            text.or_exit(Exit::Failed, "cannot write the comparison as JSON")? + "\n"
-        };
-        write(file, &text)?;
-        printer.remark(format!("wrote {}", file.display()));
-    }
+    let page = || html_page(&compared.device, &reports, &conditions(&compared));
+    outputs::write_page_or_document(&arguments.output, page, &document, printer)?;
     Ok(compared.exit)
 }
 
@@ -61,9 +50,4 @@ pub fn run(arguments: &FsCompare, name: &str, printer: &Printer) -> Result<Exit,
 fn conditions(compared: &Compared) -> Vec<Sentence> {
     let failures = compared.failures.iter().map(|failure| format!("failed: {failure}"));
     compared.notes.iter().cloned().chain(failures).map(Sentence::new).collect()
-}
-
-fn write(file: &Path, text: &str) -> Result<(), Failure> {
-    let cannot = format!("cannot write {}; check the free space and permissions", file.display());
-    Destination::of(file)?.write(text).or_exit(Exit::Failed, cannot)
 }
