@@ -6,6 +6,7 @@ mod error;
 mod layouts;
 mod pages;
 mod present;
+mod speeds;
 mod stick_twin;
 mod trials;
 

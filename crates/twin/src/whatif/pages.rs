@@ -1,12 +1,13 @@
-//! The twin with the time of pages instead of times by size: it also knows what requests cost that begin
-//! or end
-//! inside a page, as those of a filesystem do.
+//! The twin with the time of pages instead of times by size: it also knows what requests cost that begin or
+//! end inside a page, as those of a filesystem do.
 //!
 //! A write takes an overhead, a time for each whole page, and another one for each part of a page. The extra
 //! time of random writes is that of merges of a full log.
 
+use std::ops::RangeInclusive;
+
 use flashscope_device::Bytes;
-use flashscope_record::finding::{Finding, FindingId, Outcome, Value};
+use flashscope_record::finding::{Finding, FindingId, Value};
 use flashscope_record::observation::Order;
 use flashscope_sim::Profile;
 use flashscope_sim::profile::{Curve, OpenBlocks, Policy, WritePath};
@@ -19,11 +20,15 @@ use crate::summary::median;
 const PARTIAL_USUAL: f64 = 1.2;
 /// Extra time of random writes below this share of the time is noise. Guess: twice that of repeated rows.
 const EXTRA_MIN: f64 = 0.03;
-/// The log of a unit whose random writes take no extra time, in erase blocks: it never fills.
+/// The largest log of a unit, in erase blocks: that of the profile.
 const LOG_MAX: u64 = 64;
-
+/// The link limits whole pages if they take less than this many times their transfer. Guess: twice the noise
+/// of rows, and the error of the rate.
+const TRANSFER_BEYOND: f64 = 1.15;
 /// A random merge is at least this share of another one. Guess: half of the erase block is copied.
 const MERGE_MIN: f64 = 0.5;
+/// A merge copies at most this many erase blocks: of a full log. Guess.
+const COPIES_MAX: f64 = 4.0;
 
 /// A write in one erase block, or round-robin: bytes and seconds.
 type Write = (u64, f64);
@@ -45,13 +50,19 @@ pub fn with_pages(
     findings: &[Finding],
 ) -> Option<Profile> {
     let Policy::OpenBlocks(policy) = &profile.policy else { return None };
-    let linear = writes(measured, Order::Linear, 1);
-    let pages = Pages::of(&linear, page.get())?;
+    let linear = writes(measured, Order::Linear, 1..=1);
+    let transfer_s = page.as_f64() / (profile.link.timing().megabytes_per_s * 1e6);
+    let pages = Pages::of(&linear, page.get(), transfer_s)?;
     let mut policy = policy.clone();
     use_findings(&mut policy, findings);
-    let merge = policy.random_merge_us.as_ref().unwrap_or(&policy.merge_us);
-    let random = writes(measured, Order::Random, policy.open_units_random);
-    policy.random_log = Some(log(&random, pages, merge, profile.ftl.erase_block, page));
+    let merge_s = policy.merge_us.last_us() / 1e6;
+    let most = policy.open_units_random;
+    let beyond = writes(measured, Order::Random, most + 1..=u32::MAX);
+    policy.random_merge_us = None;
+    policy.random_merge_copies = copies(&beyond, pages, merge_s, page);
+    let random_merge_s = policy.random_merge_copies * merge_s;
+    let random = writes(measured, Order::Random, 0..=most);
+    policy.random_log = Some(log(&random, pages, random_merge_s, profile.ftl.erase_block, page));
     policy.completes_broken_runs = true;
     let us = |seconds: f64| Some((seconds * 1e7).round() / 10.0);
     let mut twin = profile.clone();
@@ -69,29 +80,32 @@ pub fn with_pages(
 
 /// Takes the numbers of open units from the findings, which rest on more than the fit does.
 fn use_findings(policy: &mut OpenBlocks, findings: &[Finding]) {
-    let units = |id| {
-        let finding = findings.iter().find(|finding| finding.id == id)?;
-        match &finding.outcome {
-            Outcome::Found { value: Value::Count(count), .. } => Some(*count),
-            _ => None,
-        }
-    };
-    if let Some(linear) = units(FindingId::OpenUnitsLinear) {
+    let find = |id| findings.iter().find(|finding| finding.id == id);
+    if let Some(linear) = find(FindingId::OpenUnitsLinear).and_then(Finding::count) {
         policy.open_units_linear = linear.max(1);
     }
-    if let Some(random) = units(FindingId::OpenUnitsRandom) {
+    if let Some(random) = find(FindingId::OpenUnitsRandom).and_then(Finding::count) {
         policy.open_units_random = random.min(policy.open_units_linear);
     }
-    let merge_us = policy.merge_us.last_us();
-    if policy.random_merge_us.as_ref().is_some_and(|random| random.last_us() < MERGE_MIN * merge_us) {
-        policy.random_merge_us = None;
+    if let Some(Value::Seconds(seconds)) = find(FindingId::MergeSeconds).and_then(Finding::value) {
+        policy.merge_us = Curve::Constant((seconds * 1e7).round() / 10.0);
     }
 }
 
-/// The writes of this order to at most `units` erase blocks.
-fn writes(measured: &Measured, of: Order, most: u32) -> Vec<Write> {
+/// The erase-block copies of a merge of random writes: what the median write to one unit more than stay open
+/// takes beyond its pages, as merges; one without such writes.
+fn copies(beyond: &[Write], pages: Pages, merge_s: f64, page: Bytes) -> f64 {
+    let merges = beyond
+        .iter()
+        .map(|(bytes, seconds)| (seconds - pages.seconds(*bytes, page.get())) / merge_s)
+        .filter(|merges| *merges >= MERGE_MIN);
+    median(merges).filter(|copies| copies.is_finite()).unwrap_or(1.0).clamp(1.0, COPIES_MAX)
+}
+
+/// The writes of this order to these numbers of erase blocks, round-robin.
+fn writes(measured: &Measured, of: Order, numbers: RangeInclusive<u32>) -> Vec<Write> {
     let write = |key: Key, seconds| match key {
-        Key::OpenUnits { units, order, request } if order == of && units <= most => {
+        Key::OpenUnits { units, order, request } if order == of && numbers.contains(&units) => {
             Some((request.get(), seconds))
         }
         _ => None,
@@ -102,7 +116,7 @@ fn writes(measured: &Measured, of: Order, most: u32) -> Vec<Write> {
 impl Pages {
     /// The straight line through the times of whole pages, weighted by relative errors, and the median of the
     /// rest of smaller writes.
-    fn of(linear: &[Write], page: u64) -> Option<Self> {
+    fn of(linear: &[Write], page: u64, transfer_s: f64) -> Option<Self> {
         let whole: Vec<(f64, f64)> = linear
             .iter()
             .filter(|(bytes, _)| bytes.is_multiple_of(page))
@@ -120,8 +134,14 @@ impl Pages {
         // A negative overhead is noise: the line goes through the origin then.
         let overhead_s = ((y - page_s * x) / n).max(0.0);
         let page_s = if overhead_s > 0.0 { page_s } else { xy / xx };
-        let partial = linear.iter().filter(|(bytes, _)| *bytes < page).map(|(_, s)| s - overhead_s);
-        let partial_s = median(partial).unwrap_or(page_s * PARTIAL_USUAL).max(page_s);
+        let partial = median(linear.iter().filter(|(bytes, _)| *bytes < page).map(|(_, s)| s - overhead_s));
+        // The transfer of a page takes longer than its programming: parts of pages show the latter.
+        let is_hidden = page_s < TRANSFER_BEYOND * transfer_s;
+        let page_s = match partial {
+            Some(partial_s) if is_hidden => page_s.min(partial_s),
+            _ => page_s,
+        };
+        let partial_s = partial.unwrap_or(page_s * PARTIAL_USUAL).max(page_s);
         (page_s > 0.0).then_some(Self { overhead_s, page_s, partial_s })
     }
 
@@ -133,8 +153,7 @@ impl Pages {
 }
 
 /// The bytes of random writes after which a unit is merged: what their extra time pays for.
-fn log(random: &[Write], pages: Pages, merge: &Curve, erase_block: Bytes, page: Bytes) -> Bytes {
-    let merge_s = merge.last_us() / 1e6;
+fn log(random: &[Write], pages: Pages, merge_s: f64, erase_block: Bytes, page: Bytes) -> Bytes {
     let extra =
         random.iter().filter(|(bytes, _)| Bytes::new(*bytes) < erase_block).map(|(bytes, seconds)| {
             let extra_s = seconds - pages.seconds(*bytes, page.get());
@@ -143,7 +162,9 @@ fn log(random: &[Write], pages: Pages, merge: &Curve, erase_block: Bytes, page: 
             if extra_s < EXTRA_MIN * seconds { f64::INFINITY } else { merge_s / extra_s * number(logged) }
         });
     let most = erase_block * LOG_MAX;
-    let bytes = median(extra).unwrap_or(f64::INFINITY).min(most.as_f64());
+    // Too few random writes to fill the log: it is one erase block, as in FAST.
+    let bytes = median(extra).filter(|bytes| bytes.is_finite()).unwrap_or(erase_block.as_f64());
+    let bytes = bytes.min(most.as_f64());
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 64 erase blocks")]
     Bytes::new(bytes as u64).round_up(page).max(page)
 }
@@ -163,25 +184,49 @@ mod tests {
     fn times_of_pages_are_those_of_the_line() {
         let time = |pages: u64| (pages * PAGE, 0.001 + 0.002 * number(pages));
         let mut writes: Vec<Write> = [1, 2, 8, 64].map(time).into();
-        let without = Pages::of(&writes, PAGE).unwrap();
+        let without = Pages::of(&writes, PAGE, 0.0).unwrap();
         assert!((without.overhead_s - 0.001).abs() < 1e-9 && (without.page_s - 0.002).abs() < 1e-9);
         assert!((without.partial_s - 0.0024).abs() < 1e-9);
         writes.push((PAGE / 2, 0.004));
-        let with = Pages::of(&writes, PAGE).unwrap();
+        let with = Pages::of(&writes, PAGE, 0.0).unwrap();
         assert!((with.partial_s - 0.003).abs() < 1e-9);
         assert!((with.seconds(PAGE + 512, PAGE) - 0.006).abs() < 1e-9);
-        assert_eq!(Pages::of(&writes[..1], PAGE), None);
+        assert_eq!(Pages::of(&writes[..1], PAGE, 0.0), None);
     }
 
     #[test]
     fn log_is_what_the_extra_time_of_random_writes_pays_for() {
         let pages = Pages { overhead_s: 0.001, page_s: 0.002, partial_s: 0.003 };
-        let (erase_block, page, merge) = (Bytes::mib(4), Bytes::kib(16), Curve::Constant(256_000.0));
+        let (erase_block, page, merge_s) = (Bytes::mib(4), Bytes::kib(16), 0.256);
         // 256 pages, each with a millisecond of a merge.
         let slower: Vec<Write> =
             [1, 4].map(|n| (n * PAGE, pages.seconds(n * PAGE, PAGE) + 0.001 * number(n))).into();
-        assert_eq!(log(&slower, pages, &merge, erase_block, page), Bytes::mib(4));
+        assert_eq!(log(&slower, pages, merge_s, erase_block, page), Bytes::mib(4));
         let equal: Vec<Write> = [1, 4].map(|n| (n * PAGE, pages.seconds(n * PAGE, PAGE))).into();
-        assert_eq!(log(&equal, pages, &merge, erase_block, page), erase_block * LOG_MAX);
+        assert_eq!(log(&equal, pages, merge_s, erase_block, page), erase_block);
+    }
+
+    #[test]
+    fn programming_is_what_parts_of_a_page_take_where_the_link_is_slower() {
+        // A page takes 5 ms on the link and 1 ms in the flash.
+        let writes: Vec<Write> =
+            vec![(PAGE / 4, 0.0012), (PAGE / 2, 0.0024), (PAGE, 0.005), (2 * PAGE, 0.01), (8 * PAGE, 0.04)];
+        let limited = Pages::of(&writes, PAGE, 0.005).unwrap();
+        assert!((limited.page_s - 0.0018).abs() < 1e-9, "{limited:?}");
+        let free = Pages::of(&writes, PAGE, 0.0005).unwrap();
+        assert!((free.page_s - 0.005).abs() < 1e-9, "{free:?}");
+    }
+
+    #[test]
+    fn copies_are_the_merges_of_a_random_write_beyond_the_open_units() {
+        let pages = Pages { overhead_s: 0.0, page_s: 0.002, partial_s: 0.003 };
+        let page = Bytes::new(PAGE);
+        let of = |seconds: &[f64]| {
+            let beyond: Vec<Write> = seconds.iter().map(|seconds| (PAGE, 0.002 + seconds)).collect();
+            copies(&beyond, pages, 0.1, page)
+        };
+        assert!((of(&[0.15, 0.16, 0.14, 0.001]) - 1.5).abs() < 1e-9, "writes without a merge do not count");
+        assert!((of(&[0.06]) - 1.0).abs() < 1e-9 && (of(&[]) - 1.0).abs() < 1e-9);
+        assert!((of(&[9.0]) - COPIES_MAX).abs() < 1e-9);
     }
 }

@@ -1,10 +1,11 @@
 //! The virtual twin of the stick of a run.
 
 use flashscope_device::Bytes;
+use flashscope_flashbench::Command;
 use flashscope_infer::findings_of;
 use flashscope_infer::trials::twin_error::TwinModel;
-use flashscope_record::finding::{Finding, FindingId, Outcome};
-use flashscope_record::observation::Data;
+use flashscope_record::finding::{Finding, FindingId, Outcome, Value};
+use flashscope_record::observation::{Data, Order};
 use flashscope_record::run_file::RunFile;
 use flashscope_sim::profile::Basis;
 use flashscope_sim::target::DEFAULT_SEED;
@@ -12,9 +13,10 @@ use flashscope_sim::{Profile, VirtualStick};
 
 use super::error::TwinError;
 use super::pages::with_pages;
+use super::speeds::Speeds;
 use crate::compare::{Comparison, compare};
 use crate::fitting::{erase_block, fit};
-use crate::measured::Measured;
+use crate::measured::{Key, Measured};
 use crate::options::Options;
 use crate::split::Split;
 use crate::summary::Summary;
@@ -52,6 +54,7 @@ impl StickTwin {
         known_erase_block(&findings)?;
         let erase_block = Bytes::new(erase_block(&measured));
         measured.fat_area = measured.fat_area.round_down(erase_block);
+        thin(&mut measured, &findings);
         // Every cell is fitted: the errors of the predictions were measured on other sticks.
         let options = Options { profile_name: "twin".to_owned(), holdout: 0.0, seed: 1 };
         let fitted = fit(&measured, &options)?;
@@ -60,8 +63,14 @@ impl StickTwin {
         }
         let page = page(&findings).filter(|page| erase_block.is_multiple_of(*page));
         let page = page.unwrap_or(fitted.profile.ftl.page);
-        let by_size = (fitted.comparison, fitted.profile);
-        let (comparison, profile, model) = match with_pages(&by_size.1, &measured, page, &findings) {
+        let speeds = Speeds::of(run);
+        let by_size = (fitted.comparison, speeds.with_link(&fitted.profile));
+        let by_page = with_pages(&by_size.1, &measured, page, &findings);
+        let by_page = by_page.map(|profile| match small_path(&findings) {
+            Some(up_to) => speeds.with_small_writes(profile, up_to),
+            None => profile,
+        });
+        let (comparison, profile, model) = match by_page {
             Some(profile) => better(by_size, profile, &measured),
             None => (by_size.0, by_size.1, TwinModel::Sizes),
         };
@@ -76,11 +85,29 @@ impl StickTwin {
     }
 }
 
+/// Keeps the rows of open units that say something new: those next to a limit, powers of two, and three times
+/// those. A search for 100 units has 100 rows, and each takes as many erase blocks to replay.
+fn thin(measured: &mut Measured, findings: &[Finding]) {
+    let limits: Vec<u32> = [FindingId::OpenUnitsLinear, FindingId::OpenUnitsRandom]
+        .into_iter()
+        .filter_map(|id| find(findings, id).and_then(Finding::count))
+        .collect();
+    let says_something = |units: u32| {
+        let is_near = |limit: &u32| units.abs_diff(*limit) <= 1;
+        units >> units.trailing_zeros() <= 3 || limits.iter().any(is_near)
+    };
+    measured.tables.retain(|table| match table.command {
+        Command::OpenUnits { open_units, .. } => says_something(open_units.max(1)),
+        _ => true,
+    });
+}
+
 /// Times by size fit each size by itself. Times of pages have fewer numbers, so that they are taken unless
 /// their error is larger by this factor. Guess.
 const PAGES_WORSE_MAX: f64 = 1.5;
-/// Errors below this are equal: that of repeated rows.
-const ERROR_MIN: f64 = 0.02;
+/// An error of times of pages that is below this is no reason against them. Guess: the link, whose rate is not
+/// known exactly, and pages that are programmed in pairs.
+const ERROR_MIN: f64 = 0.15;
 
 /// The profile that repeats the measured times better, and its comparison with them.
 fn better(
@@ -91,7 +118,7 @@ fn better(
     let split = Split::new(measured, 0.0, 1);
     let compared = compare(&by_page, measured, &split, DEFAULT_SEED);
     let [size, page] = [&by_size.0, &compared].map(error);
-    if page <= PAGES_WORSE_MAX * size.max(ERROR_MIN) {
+    if page <= (PAGES_WORSE_MAX * size).max(ERROR_MIN) {
         (compared, by_page, TwinModel::Pages)
     } else {
         (by_size.0, by_size.1, TwinModel::Sizes)
@@ -100,14 +127,30 @@ fn better(
 
 /// The mean error of the writes, as a logarithm. Each counts at most 0.5, so that outliers do not dominate.
 fn error(comparison: &Comparison) -> f64 {
-    let writes = comparison.cells.iter().filter(|cell| !cell.key.is_read());
+    let is_sequential = |key: Key| match key {
+        Key::Read { .. } => false,
+        Key::OpenUnits { order, .. } | Key::FindFat { order, .. } => order == Order::Linear,
+    };
+    let writes = comparison.cells.iter().filter(|cell| is_sequential(cell.key));
     let errors: Vec<f64> =
         writes.map(|cell| (cell.simulated_s / cell.measured_s).ln().abs().min(0.5)).collect();
     errors.iter().sum::<f64>() / f64::from(u32::try_from(errors.len().max(1)).unwrap_or(u32::MAX))
 }
 
+fn find(findings: &[Finding], id: FindingId) -> Option<&Finding> {
+    findings.iter().find(|finding| finding.id == id)
+}
+
 fn page(findings: &[Finding]) -> Option<Bytes> {
-    findings.iter().find(|finding| finding.id == FindingId::PageBytes).and_then(Finding::bytes)
+    find(findings, FindingId::PageBytes).and_then(Finding::bytes)
+}
+
+/// The largest write that the class of the stick does not hold for.
+fn small_path(findings: &[Finding]) -> Option<Bytes> {
+    match find(findings, FindingId::FtlClass)?.value()? {
+        Value::Class { above, .. } => above,
+        _ => None,
+    }
 }
 
 fn is_of_writes(data: &Data) -> bool {
@@ -120,8 +163,7 @@ fn is_of_writes(data: &Data) -> bool {
 
 /// Refuses a stick whose erase block is not known: the places of its merges would be guessed.
 fn known_erase_block(findings: &[Finding]) -> Result<(), TwinError> {
-    let finding = findings.iter().find(|finding| finding.id == FindingId::EraseBlockBytes);
-    match finding.map(|finding| &finding.outcome) {
+    match find(findings, FindingId::EraseBlockBytes).map(|finding| &finding.outcome) {
         Some(Outcome::Found { .. }) => Ok(()),
         Some(Outcome::Unknown { reason, .. }) => Err(TwinError::NoGeometry { reason: Some(reason.clone()) }),
         None => Err(TwinError::NoGeometry { reason: None }),
