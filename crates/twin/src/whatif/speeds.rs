@@ -45,8 +45,8 @@ impl<'a> Speeds<'a> {
         if twin.check().is_ok() { twin } else { profile.clone() }
     }
 
-    /// `profile` with a path of its own for writes up to this size, which take what random ones took; as it was
-    /// if none were measured.
+    /// `profile` with a path of its own for writes up to this size, which take what random ones took; as it
+    /// was if none were measured.
     pub fn with_small_writes(&self, profile: Profile, up_to: Bytes) -> Profile {
         let smallest = self.rows(Direction::Write, Order::Random).min_by_key(|cell| cell.case.request);
         let small = smallest.filter(|cell| cell.case.request <= up_to).and_then(typical);

@@ -105,8 +105,8 @@ fn thin(measured: &mut Measured, findings: &[Finding]) {
 /// Times by size fit each size by itself. Times of pages have fewer numbers, so that they are taken unless
 /// their error is larger by this factor. Guess.
 const PAGES_WORSE_MAX: f64 = 1.5;
-/// An error of times of pages that is below this is no reason against them. Guess: the link, whose rate is not
-/// known exactly, and pages that are programmed in pairs.
+/// An error of times of pages that is below this is no reason against them. Guess: the link, whose rate is
+/// not known exactly, and pages that are programmed in pairs.
 const ERROR_MIN: f64 = 0.15;
 
 /// The profile that repeats the measured times better, and its comparison with them.
