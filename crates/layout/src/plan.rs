@@ -25,6 +25,9 @@ pub struct Plan {
     /// How many times as fast an everyday copy becomes, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gain: Option<GainInterval>,
+    /// How much faster many files are written than to what is on the medium now, if a run shows that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicted: Option<PredictedGain>,
     /// A rule for udev that limits what waits in memory for the medium, if its write speed is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub udev_rule: Option<String>,
@@ -39,6 +42,17 @@ pub struct GainInterval {
     pub likely: f64,
     /// At most.
     pub high: f64,
+}
+
+/// The gain of writing the 33,000 files of a source tree, predicted on a virtual stick fitted to a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PredictedGain {
+    /// The filesystem that is on the medium now, with its options, such as `vfat`.
+    pub now: String,
+    /// The start of its partition.
+    pub now_start: Bytes,
+    /// The gain, with its 95 % interval.
+    pub gain: GainInterval,
 }
 
 /// A partition table.

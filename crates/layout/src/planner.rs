@@ -210,6 +210,7 @@ pub fn plan(medium: &Medium, wish: &Wish) -> Result<Plan, PlanError> {
         table,
         partitions,
         gain: wish.gain,
+        predicted: None,
         udev_rule: wish.sustained_write.and_then(|rate| crate::writeback::udev_rule(&medium.identity, rate)),
     })
 }

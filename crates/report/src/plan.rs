@@ -2,7 +2,7 @@
 
 use flashscope_layout::filesystem::FilesystemKind;
 use flashscope_layout::medium::{EraseBlock, EraseBlockSource};
-use flashscope_layout::plan::{Partition, Plan, TableKind};
+use flashscope_layout::plan::{Partition, Plan, PredictedGain, TableKind};
 use flashscope_layout::present::{Present, PresentVolume};
 use flashscope_layout::reason::{Because, PlanNumber, Reason};
 use flashscope_layout::steps;
@@ -66,6 +66,9 @@ pub fn text(page: &Page<'_>, width: usize) -> String {
     }
     text.heading("Gain");
     text.line(2, &gain(plan, present));
+    if let Some(predicted) = &plan.predicted {
+        text.line(2, &predicted_gain(predicted));
+    }
     text.heading("Commands");
     if let Some(image) = &page.image {
         text.command(&format!("disk=$(sudo losetup --find --show --partscan -- {image})"));
@@ -193,6 +196,20 @@ fn gain(plan: &Plan, present: &Present) -> String {
         None => "Unknown: the cost of small writes was not measured. 'flashscope check TARGET --erase -o RUN.json' \
                  measures it, and all data is lost; then plan with --run RUN.json."
             .to_owned(),
+    }
+}
+
+/// The prediction, with what it is worth: an interval that includes 1 shows no gain.
+fn predicted_gain(predicted: &PredictedGain) -> String {
+    let PredictedGain { now, now_start, gain } = predicted;
+    let interval = format!("{:.1} times as fast ({:.1} to {:.1})", gain.likely, gain.low, gain.high);
+    let now = format!("the present {} at {now_start}", printable(now));
+    if gain.low > 1.0 {
+        format!("Predicted: the 33,000 files of a source tree are written {interval} as with {now}.")
+    } else {
+        format!(
+            "Predicted for the 33,000 files of a source tree: {interval} as with {now}. No gain is certain."
+        )
     }
 }
 

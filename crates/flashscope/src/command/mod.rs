@@ -13,6 +13,7 @@ pub mod import;
 pub mod list;
 pub mod measure;
 pub mod plan;
+mod plan_gain;
 mod recordings;
 pub mod report;
 pub mod restore;

@@ -5,10 +5,10 @@ use std::path::Path;
 use anyhow::anyhow;
 use flashscope_device::layer::{Budget, Clip};
 use flashscope_device::{Bytes, Device};
-use flashscope_infer::diagnosis::diagnose_run;
 use flashscope_layout::apply::{HostError, version_of};
 use flashscope_layout::filesystem::{self, Tool};
 use flashscope_layout::plan::GainInterval;
+
 use flashscope_layout::present::{Present, PresentVolume};
 use flashscope_layout::steps::ShellNames;
 use flashscope_layout::{
@@ -16,12 +16,11 @@ use flashscope_layout::{
 };
 use flashscope_linux::{Roots, identify, run_tool};
 use flashscope_measure::survey::Survey;
-use flashscope_record::diagnosis::Bottleneck;
 use flashscope_record::finding::{Finding, FindingId, Value};
 use flashscope_record::run_file::RunFile;
 use flashscope_report::plan as words;
 
-use super::show;
+use super::{plan_gain, show};
 use crate::args::Plan;
 use crate::destination::Destination;
 use crate::document::{Document, PlanDocument};
@@ -62,9 +61,10 @@ pub fn run(arguments: &Plan, printer: &Printer) -> Result<Exit, Failure> {
     let true_size = true_size(arguments, &target, known.as_ref().map(|(run, _)| run));
     let known_findings = known.as_ref().map(|(_, findings)| findings.as_slice());
     let medium = Medium { true_size, ..medium(&target, arguments.erase_block, known_findings) };
-    let gain = known.as_ref().and_then(|(run, findings)| gain(run, findings));
-    let plan =
+    let gain = known.as_ref().and_then(|(run, findings)| plan_gain::of_alignment(run, findings));
+    let mut plan =
         flashscope_layout::plan(&medium, &wish(arguments, known.as_ref(), gain)).or_exit_bare(Exit::Usage)?;
+    plan.predicted = known.as_ref().and_then(|(run, _)| plan_gain::predicted(run, &plan));
     let versions = versions(&plan, printer)?;
     let mut version = |tool: &Tool| {
         let of_it = versions.iter().find(|(program, _)| *program == tool.program);
@@ -278,14 +278,6 @@ fn wish(arguments: &Plan, known: Option<&(RunFile, Vec<Finding>)>, gain: Option<
         sustained_write,
         ..Wish::new(arguments.purpose.unwrap_or(Purpose::Camera), seed)
     }
-}
-
-/// What the layout gains: the cost of misaligned partitions, if it was measured.
-fn gain(run: &RunFile, findings: &[Finding]) -> Option<GainInterval> {
-    let diagnosis = diagnose_run(run, findings);
-    let of = |bottleneck| diagnosis.cost(bottleneck).map(|cost| cost.gain);
-    let gain = of(Bottleneck::Alignment).or_else(|| of(Bottleneck::Filesystem))?;
-    Some(GainInterval { low: gain.low, likely: gain.likely, high: gain.high })
 }
 
 /// The versions of the tools of a plan, by program; `None` where it is not known. A missing tool is said.

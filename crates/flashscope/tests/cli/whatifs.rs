@@ -159,3 +159,27 @@ fn wrong_wishes_and_small_sticks_are_refused() {
     refused("sim:generic-2g", &["-o", "page.txt"], &[".html"]);
     assert_refused(&["whatif", "sim:generic-2g", "--recordings", "/nonexistent"], 2, &["recordings.toml"]);
 }
+
+#[test]
+fn plan_with_a_run_predicts_its_gain_over_the_present_filesystem() {
+    let folder = TempDir::new().unwrap();
+    let run = run_file(&folder, "sim:transcend-8g");
+    let arguments = ["plan", "sim:transcend-8g", "--for", "linux-data", "--seed", "1", "--run", &run];
+    assert_eq!(document(&arguments).get("predicted"), None, "nothing is on the stick");
+    let mut changed = read(&run);
+    changed["attachment"]["volumes"] =
+        serde_json::json!([{ "name": "sdb1", "start": 63 * 512, "size": 1 << 30, "filesystem": "vfat" }]);
+    fs::write(&run, changed.to_string()).unwrap();
+    let predicted = document(&arguments)["predicted"].clone();
+    assert_eq!(
+        (&predicted["now"], &predicted["now_start"]),
+        (&serde_json::json!("vfat"), &serde_json::json!(63 * 512))
+    );
+    // Replayed on the stick itself: 5.0 times.
+    let [low, likely, high] = ["low", "likely", "high"].map(|end| predicted["gain"][end].as_f64().unwrap());
+    assert!(1.0 < low && low < likely && likely < high && (low..high).contains(&5.0), "{predicted}");
+    let text = stdout(&flashscope(&arguments));
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("Predicted: the 33,000 files"), "{text}");
+    assert!(text.contains("as with the present vfat at 31.5 KiB."), "{text}");
+}
