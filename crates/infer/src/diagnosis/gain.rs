@@ -114,4 +114,29 @@ mod tests {
         let gain = gain(&workload, [None, None, Some(Range::within(1.0, 1.1)), None]).unwrap();
         assert!((gain.likely - 1.8).abs() < 1e-9, "{gain:?}");
     }
+
+    /// Whether a gain has this interval.
+    fn is(gain: Gain, low: f64, likely: f64, high: f64) -> bool {
+        let Gain { low: l, likely: k, high: h } = gain;
+        [(l, low), (k, likely), (h, high)].into_iter().all(|(seen, truth)| (seen - truth).abs() < 1e-9)
+    }
+
+    #[test]
+    fn each_end_of_a_gain_takes_every_part_at_its_own_end_and_no_part_becomes_slower() {
+        let workload = Workload::of([1.0; 4]);
+        // Large files need half the time, medium ones about as much as now or more.
+        let slower = Range { low: 1.5, likely: 2.0, high: 3.0 };
+        let without = [Some(Range::within(0.5, 1.0)), Some(slower), None, None];
+        let (run, model) = (1.06, 1.05);
+        let low = (0.97 / run + 0.03 * run) / (0.4 + 0.17 / run + 0.03 * run) / model;
+        let high = (0.97 * run + 0.03 / run) / (0.4 + 0.17 + 0.03 / run) * model;
+        let seen = gain(&workload, without).unwrap();
+        assert!(is(seen, low, 1.0 / 0.6, high), "{seen:?}");
+    }
+
+    #[test]
+    fn the_least_gain_is_none() {
+        let seen = gain(&Workload::of([1.0; 4]), [Some(Range::within(0.97, 1.2)); 4]).unwrap();
+        assert!(is(seen, 1.0, 1.0 / 0.97, 1.06 * 1.2 / 0.97 * 1.05), "{seen:?}");
+    }
 }

@@ -18,6 +18,8 @@ mod long_stream;
 mod partial_pages;
 mod rules;
 mod size_sweep;
+#[cfg(test)]
+mod tests;
 mod time_shares;
 mod workload;
 mod write_methods;

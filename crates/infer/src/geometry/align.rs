@@ -400,6 +400,8 @@ fn page(explanations: &[Explanation], reads: ReadTimes) -> Finding {
 mod tests {
     use std::time::Duration;
 
+    use flashscope_record::observation::{Conditions, Data, Ended};
+
     use super::*;
 
     /// Whether a block of 1 MiB is kept if `in_a_hundred` per cent of the reads at its boundaries take
@@ -438,5 +440,89 @@ mod tests {
         assert!(holds(40, 100), "a step of a fifteenth of the noise");
         assert!(!holds(0, 100), "no step");
         assert!(!holds(300, 5), "one read in twenty is delayed");
+    }
+
+    /// An explanation by a page and a block, with this probability.
+    fn explained(page_kib: u64, block_mib: u64, probability: f64) -> Explanation {
+        Explanation {
+            pages: vec![Level::Multiples(Bytes::kib(page_kib))],
+            block: Some(Level::Multiples(Bytes::mib(block_mib))),
+            coefficients: vec![0.0, 300e-6, 500e-6],
+            noise: 1e-6,
+            probability,
+        }
+    }
+
+    #[test]
+    fn a_size_is_found_only_with_enough_probability() {
+        let reads = ReadTimes::of(0.002, Positions::Coprime);
+        let steps = [1, 2, 4, 8].map(|mib| Step { candidate: Bytes::mib(mib), extra: 0.0 });
+        let sizes = |pages: [u64; 2], blocks: [u64; 2], first: f64| {
+            let each = [explained(pages[0], blocks[0], first), explained(pages[1], blocks[1], 1.0 - first)];
+            [erase_block(&each, &steps, reads), page(&each, reads)]
+        };
+        let [block, unsure_page] = sizes([8, 16], [4, 4], 0.79);
+        assert_eq!((block.bytes(), unsure_page.bytes()), (Some(Bytes::mib(4)), None));
+        assert!(matches!(unsure_page.reason(), Some(Reason::SeveralFit(sizes)) if sizes.len() == 2));
+        let [unsure_block, page] = sizes([8, 8], [4, 8], 0.79);
+        assert_eq!((unsure_block.bytes(), page.bytes()), (None, Some(Bytes::kib(8))));
+        let several = vec![(Bytes::mib(4), Some(0.79)), (Bytes::mib(8), Some(1.0 - 0.79))];
+        assert_eq!(unsure_block.reason(), Some(&Reason::SeveralFit(several)));
+        let sure = sizes([8, 16], [4, 8], 0.81);
+        assert_eq!(sure.clone().map(|finding| finding.bytes()), [Some(Bytes::mib(4)), Some(Bytes::kib(8))]);
+        for finding in sure {
+            assert!((finding.confidence().get() - 0.81 * 0.99).abs() < 1e-3, "{finding:?}");
+        }
+        let certain = sizes([8, 8], [4, 4], 1.0).map(|finding| finding.confidence().get());
+        assert!((certain[0] - 0.99).abs() < 1e-3 && (certain[1] - PAGE_BY_READS).abs() < 1e-3, "{certain:?}");
+    }
+
+    #[test]
+    fn a_block_of_a_published_table_is_found_only_if_its_rows_agree() {
+        let found = |extra_us: [u64; 4]| {
+            let beside = Duration::from_micros(2000);
+            let row = |(mib, extra): (u64, u64)| AlignSample {
+                candidate: Bytes::kib(512) * mib,
+                boundary: None,
+                before: beside,
+                across: beside + Duration::from_micros(extra),
+                after: beside,
+            };
+            let rows = [(1, 0), (1, 0), (1, 0), (1, 0), (2, extra_us[0]), (2, extra_us[1])];
+            let samples: Vec<_> =
+                rows.into_iter().chain([(4, extra_us[2]), (8, extra_us[3])]).map(row).collect();
+            let value = Value::Bytes(Bytes::mib(1));
+            let evidence = Evidence::Reads(ReadEvidence::Alike { read_s: 0.002, noise_s: 1e-6 });
+            let finding = Finding::exact(FindingId::EraseBlockBytes, value, Confidence::new(0.99), evidence);
+            let best =
+                Explanation { pages: Vec::new(), coefficients: vec![0.0, 5e-4], ..explained(8, 1, 1.0) };
+            unless_rows_disagree(finding, &samples, &[best])
+        };
+        assert_eq!(found([500, 480, 510, 0]).bytes(), Some(Bytes::mib(1)), "three of four rows");
+        let outliers = Reason::Log(LogFault::OutlierRows { block: Some(Bytes::mib(1)) });
+        assert_eq!(found([500, 0, 510, 0]).reason(), Some(&outliers), "two of four rows");
+    }
+
+    #[test]
+    fn an_unknown_block_of_a_mostly_blank_device_names_that() {
+        let contents = Contents { looked_at: 16, blank: 15 };
+        let time = Duration::from_micros(2000);
+        let sample = |index: u64| AlignSample {
+            candidate: Bytes::kib(64) * (1 << (index % 8)),
+            boundary: None,
+            before: time,
+            across: time,
+            after: time,
+        };
+        let data = AlignData { samples: (0..160).map(sample).collect(), contents, ..AlignData::default() };
+        let conditions =
+            Conditions { source: Source::Measured, capacity: None, region: None, is_in_file: false, seed: 1 };
+        let seen = Observations { data: Data::Align(data.clone()), conditions, ended: Ended::Complete };
+        let found = infer(&[(&data, &seen)], Method::default(), None);
+        for finding in [found.erase_block, found.boundary_signal] {
+            let Outcome::Unknown { reason, would_decide } = &finding.outcome else { continue };
+            assert!(format!("{reason:?}").contains("MostlyBlank"), "{finding:?}");
+            assert_eq!(would_decide[..], [WouldDecide::Fill, WouldDecide::WriteTests]);
+        }
     }
 }

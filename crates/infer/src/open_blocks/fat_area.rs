@@ -225,3 +225,6 @@ fn advantage(data: &FatAreaData, unit: u32, units: u32) -> Option<f64> {
     });
     median(&ratios.collect::<Vec<_>>())
 }
+
+#[cfg(test)]
+mod tests;

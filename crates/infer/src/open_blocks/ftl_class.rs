@@ -251,6 +251,10 @@ fn is_among_last(written: &[u32], unit: u32, fits: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use flashscope_record::observation::OpeningPair;
+
     use super::*;
 
     #[test]
@@ -268,5 +272,96 @@ mod tests {
     fn writes_to_units_that_are_still_open_show_no_merges() {
         let after_failures = [0, 1, 2, 3, /* 0 failed */ 1, 2, 3, /* 0 failed */ 1, 2, 3];
         assert!(!shows_merges(&after_failures, 4, 3, FtlClass::OpenBlock));
+    }
+
+    const FAST: Duration = Duration::from_millis(8);
+    const MERGE: Duration = Duration::from_millis(240);
+
+    /// Writes of 32 KiB: order, number of blocks, block, latency.
+    type Write = (Order, u32, u32, Duration);
+
+    fn search(writes: impl IntoIterator<Item = Write>) -> OpenUnitsData {
+        let mut data = OpenUnitsData { erase_block: Bytes::mib(4), ..OpenUnitsData::default() };
+        for (order, number, unit, latency) in writes {
+            OpenUnitsCell::keep(&mut data.cells, (order, number, Bytes::kib(32)), unit, latency);
+        }
+        data
+    }
+
+    fn class(data: &OpenUnitsData) -> Finding {
+        ftl_class(data, &Search::new(data))
+    }
+
+    /// Round-robin writes into one block more than eight that can be open, of which these merge, with writes
+    /// into eight blocks before and after.
+    fn too_many(order: Order, merges: &[bool]) -> impl Iterator<Item = Write> {
+        let alone = (0..12).map(move |_| (order, 1, 0, FAST));
+        let opening = (1..8).map(move |unit| (order, unit + 1, unit, FAST));
+        let within = (0..24).map(move |index| (order, 8, index % 8, FAST));
+        let beyond = (0..).zip(merges.to_vec());
+        let latency = |merges| if merges { MERGE } else { FAST };
+        alone
+            .chain(opening)
+            .chain(within)
+            .chain(beyond.map(move |(index, each)| (order, 9, (8 + index) % 9, latency(each))))
+            .chain((0..16).map(move |index| (order, 8, index % 8, FAST)))
+    }
+
+    #[test]
+    fn a_controller_of_one_run_is_a_log_if_closing_a_block_takes_less_than_erasing_one() {
+        let class = |merge: Duration| {
+            let alone = (0..12).map(|_| (Order::Linear, 1, 0, FAST));
+            let opening = (1..30).map(|unit| (Order::Linear, unit + 1, unit, merge));
+            let rounds = (0..300).map(|index| (Order::Linear, 30, index % 30, FAST));
+            let opening_pairs = vec![OpeningPair { alone: FAST, second: merge }; 3];
+            let data = OpenUnitsData { opening_pairs, ..search(alone.chain(opening).chain(rounds)) };
+            class(&data).value()
+        };
+        assert_eq!(class(MERGE), Some(every_size(FtlClass::HybridLog)));
+    }
+
+    #[test]
+    fn a_class_needs_random_writes() {
+        let linear = || too_many(Order::Linear, &[true; 63]);
+        let unknown = class(&search(linear()));
+        assert_eq!(unknown.reason(), Some(&Reason::NotMeasured(Measurement::RandomWrites)), "{unknown:?}");
+        let known = class(&search(linear().chain(too_many(Order::Random, &[true; 63]))));
+        assert_eq!(known.value(), Some(every_size(FtlClass::OpenBlock)), "{known:?}");
+    }
+
+    /// After each number of writes beyond eight open blocks, the class is known only if its probability is
+    /// high enough, and the stated confidence is at most that.
+    #[test]
+    fn a_class_is_found_only_with_enough_probability() {
+        let (mut unsure, mut sure) = (0, 0);
+        for writes in (1..40).step_by(3) {
+            for share in [1, 2, 3, 4] {
+                let merges: Vec<bool> = (0..writes).map(|index| index % share == 0).collect();
+                let linear = too_many(Order::Linear, &merges);
+                let data = search(linear.chain(too_many(Order::Random, &[true; 63])));
+                let Ok(search) = Search::new(&data) else { continue };
+                let probability =
+                    |posterior: &posterior::Posterior| posterior.eviction_probability(EvictionLaw::Lru);
+                let [linear, random] = [probability(&search.linear), probability(&search.random)];
+                let finding = ftl_class(&data, &Ok(search));
+                let by_random_order = matches!(
+                    finding.evidence,
+                    Some(Evidence::Blocks(BlockEvidence::RandomOrderMerges { .. }))
+                );
+                let every = if by_random_order { random } else { linear };
+                match finding.value() {
+                    Some(Value::Class { class: FtlClass::OpenBlock, .. }) => {
+                        assert!(every >= SURE_ENOUGH, "{every} {finding:?}");
+                        sure += 1;
+                    }
+                    Some(Value::Class { class: FtlClass::LogStructured, .. }) => {
+                        assert!(1.0 - every >= SURE_ENOUGH, "{every} {finding:?}");
+                        sure += 1;
+                    }
+                    _ => unsure += usize::from((1.0 - SURE_ENOUGH..SURE_ENOUGH).contains(&every)),
+                }
+            }
+        }
+        assert!(unsure > 0 && sure > 0, "{unsure} {sure}");
     }
 }

@@ -231,6 +231,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use flashscope_record::finding::Outcome;
     use flashscope_record::observation::{LongWrite, Piece};
 
     /// Pieces of 1 MiB that take these milliseconds each.
@@ -455,5 +456,31 @@ mod tests {
         assert_eq!(cache, Some(Value::Bytes(Bytes::ZERO)));
         let Some(Value::BytesPerSecond(rate)) = rate else { panic!("no rate") };
         assert!((rate * 0.078_125 / 1_048_576.0 - 1.0).abs() < 0.02, "{rate}");
+    }
+
+    #[test]
+    fn a_slowdown_after_half_the_capacity_is_no_cache() {
+        let data = data((0..300).map(|index| if index < 200 { 20 } else { 100 }));
+        assert_eq!(values(&data, Bytes::mib(420))[0], Some(Value::Bytes(Bytes::mib(200))));
+        assert_eq!(values(&data, Bytes::mib(380))[0], Some(Value::Bytes(Bytes::ZERO)));
+    }
+
+    #[test]
+    fn intervals_of_cache_and_speed_lie_on_both_sides_of_their_values() {
+        // A cache of 12 MiB may be a few blocks that were erased beforehand; none is surer than that.
+        for (fast, sure) in [(12, 0.9), (120, 0.98)] {
+            let data = data((0..600).map(|index| if index < fast { 20 } else { 100 + index % 3 }));
+            let [cache, rate] = sustained(Some(&data), Some(Bytes::gib(4)), None);
+            let bytes = |value| match value {
+                Value::Bytes(bytes) => bytes.as_f64(),
+                Value::BytesPerSecond(rate) => rate,
+                _ => panic!("{value:?}"),
+            };
+            for finding in [&cache, &rate] {
+                let Outcome::Found { value, low, high, .. } = finding.outcome else { panic!("{finding:?}") };
+                assert!(bytes(low) < bytes(value) && bytes(value) < bytes(high), "{finding:?}");
+            }
+            assert!((cache.confidence().get() - sure).abs() < 1e-9, "{cache:?}");
+        }
     }
 }

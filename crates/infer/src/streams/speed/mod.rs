@@ -10,6 +10,8 @@ mod periods;
 mod phases;
 mod rate;
 mod recovery;
+#[cfg(test)]
+mod tests;
 
 pub use self::clear::{CLEAR_AFTER, is_changing, is_clear, is_fresh, is_vague};
 pub use self::expected::Expected;
