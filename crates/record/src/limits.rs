@@ -95,3 +95,31 @@ impl Impossible {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_limit_allows_its_ends_and_nothing_beyond() {
+        let ok = |checked: Checked| checked.is_ok();
+        let bytes = |exponent: u32| Bytes::new(1 << exponent);
+        assert!(ok(size("", Bytes::new((1 << 60) - 1))) && !ok(size("", bytes(60))));
+        assert!(ok(block("", bytes(40))) && ok(block("", Bytes::new(1))));
+        assert!(!ok(block("", Bytes::new((1 << 40) + 1))) && !ok(block("", Bytes::ZERO)));
+        assert!(ok(erase_block(Bytes::ZERO)) && ok(erase_block(bytes(40))));
+        assert!(!ok(erase_block(Bytes::new((1 << 40) + 1))));
+        for least in [0, 1] {
+            assert!(ok(count("", least, least)) && ok(count("", 1 << 27, least)));
+            assert!(!ok(count("", (1 << 27) + 1, least)));
+        }
+        assert!(!ok(count("", 0, 1)));
+        let longest = Duration::from_nanos(u64::MAX);
+        assert!(ok(time("", longest)) && !ok(time("", longest + Duration::from_nanos(1))));
+        let is_allowed = |check: fn(&str, f64) -> Checked| {
+            [0.0, 1e-9, 1e10, -1e-9, 1e11, f64::NAN, f64::INFINITY].map(|number| ok(check("", number)))
+        };
+        assert_eq!(is_allowed(seconds), [true, true, true, false, false, false, false]);
+        assert_eq!(is_allowed(positive), [false, true, true, false, false, false, false]);
+    }
+}

@@ -151,6 +151,42 @@ fn a_trace_replays_with_the_same_times_and_refuses_other_requests() {
 }
 
 #[test]
+fn a_replay_refuses_another_range_kind_or_order() {
+    let mut traced = Trace::new(memory());
+    traced.run(Op::read(range(8, 4))).unwrap();
+    traced.run(Op::Flush).unwrap();
+    let is_replayed = |op: Op| {
+        let mut replay = Replay::new(memory().capabilities(), traced.records().to_vec());
+        match replay.run(op) {
+            Ok(completion) => completion.outcome.is_ok(),
+            Err(DeviceError::ReplayDiverged { position: 0, .. }) => false,
+            Err(error) => panic!("{error}"),
+        }
+    };
+    let ops = [Op::read(range(8, 4)), Op::read(range(8, 8)), Op::read(range(4, 4)), Op::Flush];
+    assert_eq!(ops.map(is_replayed), [true, false, false, false]);
+    assert!(!is_replayed(Op::write(range(8, 4), PATTERN)));
+}
+
+#[test]
+fn each_limit_of_a_budget_allows_exactly_as_much() {
+    let allowed = |budget: Budget, op: fn() -> Op| {
+        let mut device = Meter::new(memory(), budget);
+        (0..10).take_while(|_| device.run(op()).is_ok()).count()
+    };
+    let reads = |reads| Budget { reads: Some(reads), ..Budget::UNLIMITED };
+    assert_eq!([0, 1, 3].map(|limit| allowed(reads(limit), || Op::read(range(0, 4)))), [0, 1, 3]);
+    assert_eq!(allowed(reads(0), || Op::write(range(0, 4), PATTERN)), 10);
+    let written = Budget { bytes_written: Some(Bytes::kib(12)), ..Budget::UNLIMITED };
+    assert_eq!(allowed(written, || Op::write(range(0, 4), PATTERN)), 3);
+    assert_eq!(allowed(written, || Op::read(range(0, 4))), 10);
+    let time = Budget { device_time: Some(Duration::from_secs(5)), ..Budget::UNLIMITED };
+    assert_eq!(allowed(time, || Op::Pause { duration: Duration::from_secs(2) }), 2);
+    let left = reads(5).left(&Cost { reads: 3, ..Cost::default() });
+    assert_eq!(left, reads(2));
+}
+
+#[test]
 fn clip_hides_the_end_of_the_device() {
     let mut device = memory();
     let mut clipped = Clip::new(&mut device as &mut dyn Device, Bytes::new((300 << 10) + 100));

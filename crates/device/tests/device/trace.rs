@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use flashscope_device::layer::{Trace, TraceFile};
+use flashscope_device::layer::{RecordSink, Trace, TraceFile};
 use flashscope_device::memory::MemoryDevice;
 use flashscope_device::trace::{
     ClockKind, Ending, Playback, PlaybackOptions, TraceError, TraceHeader, TraceReader, TraceRecord,
@@ -197,6 +197,27 @@ fn a_full_disk_fails_the_trace_and_not_the_device() {
         device.into_inner().1.finish().err().map(|error| error.kind()),
         Some(std::io::ErrorKind::StorageFull)
     );
+}
+
+/// A writer whose second write fails, as on a disk that was full for a while.
+struct FailsOnce(usize);
+
+impl std::io::Write for FailsOnce {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += 1;
+        if self.0 == 2 { Err(std::io::ErrorKind::StorageFull.into()) } else { Ok(bytes.len()) }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_trace_with_a_gap_fails_although_its_end_was_written() {
+    let mut sink = TraceFile::new(TraceWriter::new(FailsOnce(0), &header()).unwrap());
+    (0..8).for_each(|index| sink.take(record(OpKind::Read, 0, 4, index, 1)));
+    assert_eq!(sink.finish().err().map(|error| error.kind()), Some(std::io::ErrorKind::StorageFull));
 }
 
 fn latencies(playback: &Playback, per_request_us: u64, options: PlaybackOptions) -> (Vec<u128>, Duration) {

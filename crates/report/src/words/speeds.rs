@@ -192,3 +192,73 @@ fn warm_up(speed: &Speed) -> Option<String> {
         )
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use flashscope_device::Bytes;
+    use flashscope_infer::streams::speed::speed;
+    use flashscope_record::finding::Cached;
+    use flashscope_record::observation::{Order, SpeedCell};
+
+    use super::*;
+
+    /// Requests of which every second one takes 10 % longer, after some of another latency.
+    fn row(direction: Direction, order: Order, request: Bytes, start: (u64, u64)) -> Speed {
+        let mut cell = SpeedCell::new(SpeedCase { direction, order, request, queue_depth: 1 });
+        let mut ended = Duration::ZERO;
+        for index in 0..400 {
+            let took = Duration::from_millis(if index < start.0 { start.1 } else { 10 + index % 2 });
+            ended += took;
+            cell.keep(took, ended);
+        }
+        speed(&cell, None).unwrap()
+    }
+
+    fn sentences(speeds: impl IntoIterator<Item = Speed>) -> SpeedSentences {
+        let speeds = speeds.into_iter().map(|speed| (speed.case, Some(speed))).collect();
+        SpeedSentences { speeds, blank: None, is_thorough: false }
+    }
+
+    #[test]
+    fn the_headline_has_no_cached_figure() {
+        let rows = [
+            row(Direction::Read, Order::Linear, Bytes::mib(1), (0, 0)),
+            row(Direction::Read, Order::Random, Bytes::kib(4), (0, 0)),
+            row(Direction::Write, Order::Linear, Bytes::mib(1), (0, 0)),
+            row(Direction::Write, Order::Random, Bytes::kib(4), (0, 0)),
+        ];
+        let headline = |cached: Option<usize>| {
+            let mut rows = rows.clone();
+            cached.into_iter().for_each(|index| rows[index].cached = Some(Cached::PageCache));
+            sentences(rows).headline().unwrap()
+        };
+        let parts = [
+            "sequential read 99.9 MB/s",
+            "random read 95.2 IOPS (4 KiB, queue depth 1)",
+            "sequential write 99.9 MB/s",
+            "random write 95.2 IOPS (4 KiB, queue depth 1)",
+        ];
+        assert_eq!(headline(None), parts.join("; "));
+        for cached in 0..4 {
+            let rest: Vec<&str> = (0..4).filter(|index| *index != cached).map(|index| parts[index]).collect();
+            assert_eq!(headline(Some(cached)), rest.join("; "));
+        }
+    }
+
+    #[test]
+    fn a_warm_up_is_reported_if_it_differs_and_is_long() {
+        let is_reported = |start| {
+            let row = row(Direction::Write, Order::Linear, Bytes::mib(1), start);
+            let texts = sentences([row]).consequences();
+            texts.iter().any(|text| text.as_str().contains("warm-up"))
+        };
+        assert!(is_reported((40, 30)) && is_reported((40, 2)), "slower and faster");
+        assert!(!is_reported((0, 0)) && !is_reported((40, 10)), "no warm-up");
+        let mut cached = row(Direction::Write, Order::Linear, Bytes::mib(1), (40, 30));
+        cached.cached = Some(Cached::PageCache);
+        let texts = sentences([cached]).consequences();
+        assert!(texts.iter().all(|text| !text.as_str().contains("warm-up")), "{texts:?}");
+    }
+}

@@ -264,3 +264,31 @@ fn cell(cell: &OpenUnitsCell) -> Checked {
     count("open_units", cell.open_units, 1)?;
     cell.times.check_with(cell.request)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_list_of_writes_is_checked() {
+        let none = || OpenUnitsCell::round_robin((Order::Linear, 0, Bytes::kib(4)), Times::Each(Vec::new()));
+        let lists: [(&str, fn(&mut OpenUnitsData) -> &mut Vec<OpenUnitsCell>); 9] = [
+            ("cells", |data| &mut data.cells),
+            ("free", |data| &mut data.free),
+            ("appended", |data| &mut data.appended),
+            ("larger", |data| &mut data.larger),
+            ("rewritten", |data| &mut data.rewritten),
+            ("one_run", |data| &mut data.one_run),
+            ("outgrown", |data| &mut data.outgrown),
+            ("given_back", |data| &mut data.freed),
+            ("gone_on", |data| &mut data.continued),
+        ];
+        assert!(OpenUnitsData::default().check().is_ok());
+        for (name, list) in lists {
+            let mut data = OpenUnitsData::default();
+            list(&mut data).push(none());
+            let path = data.check().unwrap_err().path;
+            assert_eq!(path, format!("{name}[0].open_units"));
+        }
+    }
+}

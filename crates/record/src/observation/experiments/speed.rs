@@ -165,3 +165,40 @@ fn cell(cell: &SpeedCell) -> Checked {
     each("took_ns", &cell.took_ns, |latency| time("", Duration::from_nanos(*latency)))?;
     each("ended_ns", &cell.ended_ns, |ended| time("", Duration::from_nanos(*ended)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The path of the first impossible number in a row of two requests, after this change.
+    fn impossible(change: impl FnOnce(&mut SpeedCell)) -> Option<String> {
+        let case = SpeedCase {
+            direction: Direction::Write,
+            order: Order::Linear,
+            request: Bytes::kib(4),
+            queue_depth: 1,
+        };
+        let mut cell = SpeedCell::new(case);
+        (1..=2).for_each(|second| cell.keep(Duration::from_secs(1), Duration::from_secs(second)));
+        change(&mut cell);
+        let data = SpeedData { cells: vec![cell], ..SpeedData::default() };
+        data.check().err().map(|error| error.path)
+    }
+
+    #[test]
+    fn every_number_of_a_row_is_checked() {
+        assert_eq!(impossible(|_| {}), None);
+        assert_eq!(impossible(|cell| cell.case.request = Bytes::ZERO).as_deref(), Some("cells[0].request"));
+        for depth in [0, REQUESTS_MAX + 1] {
+            let path = impossible(|cell| cell.case.queue_depth = depth);
+            assert_eq!(path.as_deref(), Some("cells[0].queue_depth"));
+        }
+        let ended = Some("cells[0].ended_ns");
+        assert_eq!(impossible(|cell| cell.took_ns.push(1)).as_deref(), ended, "one latency more");
+        assert_eq!(impossible(|cell| cell.ended_ns.reverse()).as_deref(), ended, "out of order");
+        let too_many_lost = impossible(|cell| cell.read_back = ReadBack { places: 1, lost: 2 });
+        assert_eq!(too_many_lost.as_deref(), Some("cells[0].lost"));
+        let long = Duration::from_nanos(u64::MAX) * 2;
+        assert_eq!(impossible(|cell| cell.flush = Some(long)).as_deref(), Some("cells[0].flush"));
+    }
+}
