@@ -8,8 +8,8 @@
 //! - [`list()`] and [`identify()`] read from sysfs which disks exist and what they report about themselves.
 //! - [`activity`] reads what a disk is doing: throughput, data waiting in memory, writing processes.
 //!
-//! All unsafe code of flashscope is in this crate, in `ring.rs`, `loop_backing.rs`, `resident.rs`,
-//! `large_memory.rs` and `extents.rs`. The only clock is in `clock.rs`.
+//! All unsafe code of flashscope is in this crate, in the modules that expect it below. The only clock is in
+//! `clock.rs`.
 
 #![deny(missing_docs)]
 
@@ -25,6 +25,7 @@ mod disk_kind;
 mod engine;
 mod erasable;
 mod error;
+#[expect(unsafe_code, reason = "FIEMAP, FIGETBSZ and FIBMAP are ioctls, which no library wraps")]
 mod extents;
 mod failure;
 mod files;
@@ -34,9 +35,11 @@ mod identify;
 mod image_file;
 mod journal;
 mod kernel_log;
+#[expect(unsafe_code, reason = "memory in huge pages is a mapping of its own")]
 mod large_memory;
 mod layered_target;
 mod list;
+#[expect(unsafe_code, reason = "LOOP_GET_STATUS64 is an ioctl, which no library wraps")]
 mod loop_backing;
 mod memory;
 mod missing_disk;
@@ -47,7 +50,9 @@ mod queue;
 mod reader_ids;
 mod remark;
 mod reopened;
+#[expect(unsafe_code, reason = "mincore reads the state of a mapping")]
 mod resident;
+#[expect(unsafe_code, reason = "the kernel accesses the memory of requests in flight")]
 mod ring;
 mod roots;
 mod scratch;
