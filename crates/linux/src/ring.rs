@@ -194,7 +194,24 @@ impl RingEngine {
 
     /// How many requests the kernel has, or has completed and are not collected.
     fn in_flight(&self) -> usize {
-        self.slots.len() - self.free.len() - self.queued.len() - self.ready.len()
+        self.checked_in_flight().unwrap_or_default()
+    }
+
+    /// The same; `None` if a slot was counted twice.
+    fn checked_in_flight(&self) -> Option<usize> {
+        let elsewhere = [self.free.len(), self.queued.len(), self.ready.len()];
+        elsewhere.into_iter().try_fold(self.slots.len(), usize::checked_sub)
+    }
+
+    /// Waits for the requests in flight. Fails if they cannot be waited for or counted.
+    fn drain(&mut self) -> Result<(), Errno> {
+        let mut in_flight = self.checked_in_flight().ok_or(Errno::OVERFLOW)?;
+        while in_flight > 0 {
+            self.await_completion()?;
+            let completed = self.ring.completion().count();
+            in_flight = in_flight.checked_sub(completed).ok_or(Errno::OVERFLOW)?;
+        }
+        Ok(())
     }
 
     /// Records the error that ends all work.
@@ -229,15 +246,12 @@ impl RingEngine {
 }
 
 impl Drop for RingEngine {
-    /// Waits for the requests in flight, because the kernel writes into memory that this frees.
+    /// Waits for the requests in flight, because the kernel writes into memory that this frees. Nothing here
+    /// may panic: unwinding would free that memory.
     fn drop(&mut self) {
-        let mut in_flight = self.in_flight();
-        while in_flight > 0 {
-            if self.await_completion().is_err() {
-                // The requests cannot be waited for, so their memory is leaked.
-                return mem::forget(mem::take(&mut self.slots));
-            }
-            in_flight -= self.ring.completion().count();
+        if self.drain().is_err() {
+            // Requests may still be in flight, so their memory is leaked.
+            return mem::forget(mem::take(&mut self.slots));
         }
         // The kernel closes a ring asynchronously, and would keep the target open and claimed until then.
         let _ = self.ring.submitter().unregister_files();
