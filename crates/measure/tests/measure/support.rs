@@ -28,7 +28,8 @@ pub fn expected(truth: &Truth) -> [(FindingId, Value); 6] {
         Class::LinearOnly => FtlClass::LinearOnly,
         Class::OpenBlock => FtlClass::OpenBlock,
         Class::LogStructured => FtlClass::LogStructured,
-        Class::HybridLog | Class::PageMapped => unreachable!("no finding names this class"),
+        Class::HybridLog => FtlClass::HybridLog,
+        Class::PageMapped => FtlClass::PageMapped,
     };
     [
         (FindingId::EraseBlockBytes, Value::Bytes(truth.erase_block)),
