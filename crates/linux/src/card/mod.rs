@@ -145,3 +145,46 @@ fn life(text: &str) -> Option<(u8, u8)> {
     let (single, multiple) = text.split_once(' ')?;
     Some((tenths(single)?, tenths(multiple)?))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn used_lifetime_is_known_from_one_to_eleven_tenths() {
+        assert_eq!(life("0x01 0x0b"), Some((1, 11)));
+        for unknown in ["0x00 0x01", "0x01 0x00", "0x01 0x0c", "0x0c 0x01", "0x01", "", "x y"] {
+            assert_eq!(life(unknown), None, "{unknown}");
+        }
+    }
+
+    #[test]
+    fn allocation_unit_is_that_of_the_present_mode_first() {
+        let unit = |own: Option<u64>, uhs: Option<u64>, preferred: Option<u64>| {
+            let mib = |mib: Option<u64>| mib.map(Bytes::mib);
+            // Byte 0 of the register: a bus of four bits.
+            let status = SdStatus::parse(&format!("80{}", "00".repeat(63))).unwrap();
+            let status = SdStatus { allocation_unit: mib(own), uhs_allocation_unit: mib(uhs), ..status };
+            let card = Card {
+                kind: None,
+                manufacturer_id: None,
+                maker: None,
+                date: None,
+                preferred_erase: mib(preferred),
+                identification: None,
+                specific_data: None,
+                configuration: None,
+                status: Some(status),
+                bus_mode: None,
+                life_used: None,
+                reserve: None,
+                has_command_queue: None,
+            };
+            card.allocation_unit()
+        };
+        assert_eq!(unit(Some(4), Some(16), Some(8)), Some(Bytes::mib(4)));
+        assert_eq!(unit(None, Some(16), Some(8)), Some(Bytes::mib(16)));
+        assert_eq!(unit(None, None, Some(8)), Some(Bytes::mib(8)));
+        assert_eq!(unit(None, None, None), None);
+    }
+}

@@ -49,6 +49,8 @@ mod tests {
         assert_eq!(capacity("400e00325b5900003b377f800a4040b9"), Some(Bytes::kib(512 * 0x3b38)));
         // Standard capacity: C_SIZE 0xf03, C_SIZE_MULT 7, READ_BL_LEN 10: 1 922 MiB.
         assert_eq!(capacity("002600325f5a83c0ffffffff80404001"), Some(Bytes::new(0xf04 << 19)));
+        // SDUC: C_SIZE 0x1403b37 at bits 75 to 48, more than the 22 bits of an SDHC card.
+        assert_eq!(capacity("800e00325b5901403b377f800a4040b9"), Some(Bytes::kib(512 * 0x140_3b38)));
         assert_eq!(capacity("c00e00325b5900003b377f800a404001"), None);
     }
 

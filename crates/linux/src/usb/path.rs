@@ -129,3 +129,37 @@ impl LinkLimit {
 /// Above this speed a link has wires of its own. A port with those wires has two halves in sysfs, which are
 /// peers.
 const HIGH: f64 = 480.0;
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::sysfs::Sysfs;
+
+    /// The limit of a device whose link has this speed, below a hub of another speed.
+    fn limit(link: f64, above: f64, port: &[&str]) -> LinkLimit {
+        let directory = tempfile::tempdir().unwrap();
+        let hub = directory.path().join("usb1");
+        let device = hub.join("1-1");
+        fs::create_dir_all(&device).unwrap();
+        fs::write(hub.join("speed"), format!("{above}\n")).unwrap();
+        for part in port {
+            fs::create_dir_all(device.join(part)).unwrap();
+        }
+        let device = Sysfs::at(directory.path()).node(&device).unwrap();
+        LinkLimit::of(&device, &UsbPath::to(&device), link)
+    }
+
+    #[test]
+    fn a_link_below_its_port_came_up_at_a_lower_speed() {
+        let (port, both) = (&["port"][..], &["port", "port/peer"][..]);
+        assert_eq!(limit(480.0, 480.0, both), LinkLimit::Contact, "the other half is faster");
+        assert_eq!(limit(12.0, 480.0, port), LinkLimit::Contact, "the hub above is faster");
+        assert_eq!(limit(480.0, 480.0, port), LinkLimit::Port);
+        assert_eq!(limit(480.0, 5000.0, port), LinkLimit::Port, "high speed has no other half here");
+        assert_eq!(limit(12.0, 12.0, port), LinkLimit::Port);
+        assert_eq!(limit(5000.0, 5000.0, both), LinkLimit::Port, "it runs on the faster half");
+        assert_eq!(limit(480.0, 480.0, &[]), LinkLimit::PortOrHub, "the kernel does not show the port");
+    }
+}
