@@ -19,6 +19,8 @@ pub enum Outcome {
     Survived,
     /// It does not build, so that it says nothing.
     Unbuilt,
+    /// Its tests did not end within the time limit.
+    TimedOut,
 }
 
 impl Outcome {
@@ -27,6 +29,7 @@ impl Outcome {
             Self::Killed => "killed",
             Self::Survived => "SURVIVED",
             Self::Unbuilt => "UNBUILT",
+            Self::TimedOut => "timeout",
         }
     }
 }
@@ -73,6 +76,48 @@ impl Copy {
         };
         fs::write(&file, text)?;
         Ok(outcome)
+    }
+
+    /// Checks that a package's tests pass without a mutation, within the time limit.
+    pub fn check_package(&self, package: &str, seconds: u64) -> anyhow::Result<()> {
+        match self.outcome_of(package, seconds)? {
+            Outcome::Survived => Ok(()),
+            Outcome::TimedOut => {
+                bail!("the tests of {package} take longer than {seconds} s without a mutation")
+            }
+            _ => bail!("'cargo test --package {package}' fails without a mutation"),
+        }
+    }
+
+    /// Builds and tests a package with this text in `file`, and takes it back.
+    pub fn try_text(&self, file: &str, text: &str, package: &str, seconds: u64) -> anyhow::Result<Outcome> {
+        let file = self.folder.path().join(file);
+        let original = fs::read_to_string(&file)?;
+        fs::write(&file, text)?;
+        let outcome = self.outcome_of(package, seconds);
+        fs::write(&file, original)?;
+        outcome
+    }
+
+    /// What a package's own tests say of the copy as it is. Building has no time limit.
+    fn outcome_of(&self, package: &str, seconds: u64) -> anyhow::Result<Outcome> {
+        let test = |command: &mut Command, more: &[&str]| {
+            let command = command.current_dir(self.folder.path()).env("CARGO_TARGET_DIR", &self.target);
+            let command = command.args(["test", "--quiet", "--package", package]).args(more);
+            command.stdout(Stdio::null()).stderr(Stdio::null()).status()
+        };
+        if !test(&mut process::cargo(), &["--no-run"])?.success() {
+            return Ok(Outcome::Unbuilt);
+        }
+        let cargo = process::cargo().get_program().to_owned();
+        let mut limited = Command::new("timeout");
+        let status = test(limited.arg(seconds.to_string()).arg(cargo), &[])?;
+        Ok(match status.code() {
+            Some(0) => Outcome::Survived,
+            // timeout(1).
+            Some(124) => Outcome::TimedOut,
+            _ => Outcome::Killed,
+        })
     }
 
     fn is_successful(&self, test: &[&str], more: &[&str]) -> anyhow::Result<bool> {

@@ -1,7 +1,10 @@
 //! `cargo xtask mutants`: every guard of data is proven by its absence. Each mutation removes or weakens one
-//! guard in a copy of the tree; the named test must then fail.
+//! guard in a copy of the tree; the named test must then fail. With `--sample`, mutations are drawn at random
+//! over all crates instead.
 
 mod copy;
+mod mutation;
+mod sample;
 mod table;
 
 use std::path::PathBuf;
@@ -9,6 +12,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 
 use self::copy::{Copy, Outcome};
+use self::sample::Sample;
 use self::table::{Mutant, mutants};
 use crate::output::{print, progress};
 use crate::process;
@@ -21,7 +25,16 @@ pub struct Arguments {
     name: String,
     /// Only mutants that tests of this package kill
     #[arg(long)]
-    package: Option<String>,
+    package: Vec<String>,
+    /// Draw this number of mutations at random instead, from each crate alike
+    #[arg(long, conflicts_with_all = ["name", "texts"])]
+    sample: Option<usize>,
+    /// The random seed of the sample
+    #[arg(long, requires = "sample", default_value_t = 1)]
+    seed: u64,
+    /// The time limit of one run of a crate's tests in the sample, seconds; a timeout counts as killed
+    #[arg(long, requires = "sample", default_value_t = 600)]
+    seconds: u64,
     /// Cargo's target folder for the copy; `mutants` in the target folder by default
     #[arg(long)]
     target_dir: Option<PathBuf>,
@@ -36,9 +49,18 @@ pub struct Arguments {
 /// If a mutant survives, does not build, or its source text is not found exactly once; or if a test fails
 /// without a mutation.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let target = arguments.target_dir.clone().unwrap_or_else(|| process::target_folder().join("mutants"));
+    if let Some(number) = arguments.sample {
+        let (seed, seconds) = (arguments.seed, arguments.seconds);
+        return sample::run(
+            &Sample { number, seed, packages: &arguments.package, seconds },
+            &Copy::new(target)?,
+        );
+    }
     let is_asked = |mutant: &&Mutant| {
         let is_of_package = |package: &String| mutant.test.contains(&package.as_str());
-        mutant.name.contains(&arguments.name) && arguments.package.as_ref().is_none_or(is_of_package)
+        let packages = &arguments.package;
+        mutant.name.contains(&arguments.name) && (packages.is_empty() || packages.iter().any(is_of_package))
     };
     let mutants: Vec<&Mutant> = mutants().filter(is_asked).collect();
     let lost: Vec<&str> =
@@ -49,7 +71,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.texts {
         return Ok(print(&format!("mutants: all {} source texts found\n", mutants.len()))?);
     }
-    let target = arguments.target_dir.clone().unwrap_or_else(|| process::target_folder().join("mutants"));
     let copy = Copy::new(target)?;
     let mut sound: Vec<&[&str]> = Vec::new();
     let mut problems = Vec::new();

@@ -10,7 +10,7 @@ mod house;
 mod imports;
 mod known;
 mod layers;
-mod lexer;
+pub mod lexer;
 mod links;
 mod modules;
 mod paths;

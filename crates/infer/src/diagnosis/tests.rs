@@ -17,7 +17,7 @@ use crate::diagnosis::diagnose;
 
 /// The measurements of a stick that writes 60 MB/s on a fast link, in parts that a test changes.
 struct Stick {
-    /// The latency of a write of so many KiB, seconds.
+    /// The latency of a write by its size in KiB, seconds.
     latency: Box<dyn Fn(f64) -> f64>,
     /// The smallest write, KiB.
     smallest: u64,

@@ -12,7 +12,7 @@ fn data() -> FatAreaData {
     FatAreaData { erase_block: BLOCK, baseline: Some(Times::Each(vec![FAST; 8])), ..FatAreaData::default() }
 }
 
-/// First blocks that evict another when they are opened, or do not, in turn with ordinary ones.
+/// First blocks that evict another when they are opened, or do not, between ordinary ones.
 fn openings(evicts: &[(u32, bool)]) -> FatAreaData {
     let mut data = data();
     let mut open = |unit, time| data.opened.push(OpenedBlock { unit, time });
