@@ -79,7 +79,7 @@ fn table(rates: &BTreeMap<String, Vec<Outcome>>) -> String {
     text
 }
 
-/// As many mutations as are asked for, from each crate in turn, sorted by crate.
+/// As many mutations as are asked for, equally many from each crate, sorted by crate.
 fn draw(mut all: BTreeMap<String, Vec<Drawn>>, sample: &Sample<'_>) -> Vec<Drawn> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(sample.seed);
     let mut drawn = Vec::new();
