@@ -95,7 +95,7 @@ fn a_speed_may_exceed_the_link_by_the_tolerance_of_clocks_only() {
 }
 
 fn with_read_back(cell: SpeedCell, lost: u32, places: u32) -> SpeedCell {
-    SpeedCell { read_back: ReadBack { places, lost, ..cell.read_back }, ..cell }
+    SpeedCell { read_back: ReadBack { places, lost }, ..cell }
 }
 
 fn cached(data: &SpeedData) -> Vec<Option<Cached>> {
