@@ -145,3 +145,16 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_lies_in_the_middle_of_the_sorted_values() {
+        let of = |values: &[f64]| median(values.iter().copied());
+        assert_eq!(of(&[5.0, 1.0, 4.0, 2.0, 3.0]), Some(3.0));
+        assert_eq!(of(&[4.0, 1.0, 3.0, 2.0]), Some(3.0), "the upper of two");
+        assert_eq!((of(&[7.0]), of(&[])), (Some(7.0), None));
+    }
+}

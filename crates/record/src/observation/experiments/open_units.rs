@@ -291,4 +291,22 @@ mod tests {
             assert_eq!(path, format!("{name}[0].open_units"));
         }
     }
+
+    #[test]
+    fn equal_writes_in_a_row_are_kept_in_one_cell() {
+        let mut cells = Vec::new();
+        let mut keep = |order, open_units, kib, unit| {
+            let latency = Duration::from_millis(u64::from(unit) + 1);
+            OpenUnitsCell::keep(&mut cells, (order, open_units, Bytes::kib(kib)), unit, latency);
+        };
+        keep(Order::Linear, 2, 4, 0);
+        keep(Order::Linear, 2, 4, 1);
+        keep(Order::Random, 2, 4, 0);
+        keep(Order::Random, 3, 4, 2);
+        keep(Order::Random, 3, 8, 1);
+        let units: Vec<&[u32]> = cells.iter().map(|cell| cell.units.as_slice()).collect();
+        assert_eq!(units, [&[0, 1][..], &[0], &[2], &[1]]);
+        let first: Vec<(u32, Duration)> = cells[0].writes().collect();
+        assert_eq!(first, [(0, Duration::from_millis(1)), (1, Duration::from_millis(2))]);
+    }
 }
