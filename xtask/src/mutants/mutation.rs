@@ -60,7 +60,9 @@ fn is_computed(code: &str, range: &Range<usize>) -> bool {
     let operator = &code[range.clone()];
     let is_bound =
         operator == " + " && (line.contains("impl ") || line.contains("dyn ") || line.contains(": Fn"));
-    !is_bound && !DECLARATIONS.iter().any(|declaration| line.starts_with(declaration))
+    let before = code[..range.start].trim_end();
+    let is_closure = operator == " || " && before.ends_with(['(', ',', '=']);
+    !is_bound && !is_closure && !DECLARATIONS.iter().any(|declaration| line.starts_with(declaration))
 }
 
 /// Whether a place that is a word is a whole one.
@@ -147,6 +149,8 @@ mod tests {
             "// a < b && true",
             "let a = \"b == c\";",
             "let is_true = untrue;",
+            "let a = || 1;",
+            "a.map_or_else(\n    || b,\n    c,\n);",
             "#[cfg(test)]\nmod tests {\n    fn f() -> bool { a == b }\n}",
         ] {
             assert_eq!(mutated(source), [""; 0], "{source}");
