@@ -2,6 +2,8 @@
 //! It refuses every `io_uring_enter` that submits one request, and passes those that submit several or only
 //! wait.
 
+#![expect(unsafe_code, reason = "a seccomp filter is set with prctl, which libc alone has")]
+
 use std::fs;
 use std::mem::offset_of;
 use std::thread;

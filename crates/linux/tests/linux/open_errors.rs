@@ -1,5 +1,7 @@
 //! Targets that cannot be opened: each has its own error, with what to try.
 
+#![expect(unsafe_code, reason = "a lock of another process is set with fcntl, which libc alone has")]
+
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -272,7 +272,8 @@ mod tests {
     #[test]
     fn every_list_of_writes_is_checked() {
         let none = || OpenUnitsCell::round_robin((Order::Linear, 0, Bytes::kib(4)), Times::Each(Vec::new()));
-        let lists: [(&str, fn(&mut OpenUnitsData) -> &mut Vec<OpenUnitsCell>); 9] = [
+        type Cells = fn(&mut OpenUnitsData) -> &mut Vec<OpenUnitsCell>;
+        let lists: [(&str, Cells); 9] = [
             ("cells", |data| &mut data.cells),
             ("free", |data| &mut data.free),
             ("appended", |data| &mut data.appended),
