@@ -115,3 +115,28 @@ impl From<&Finding> for FindingDocument {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::Bytes;
+    use flashscope_record::finding::{Confidence, Evidence, FindingId, ReadEvidence};
+
+    use super::*;
+
+    #[test]
+    fn a_document_has_the_value_and_both_ends_of_its_interval() {
+        let evidence = || Evidence::Reads(ReadEvidence::Alike { read_s: 1e-3, noise_s: 1e-6 });
+        let document = |[low, value, high]: [Value; 3]| {
+            let id = FindingId::PageBytes;
+            let finding = Finding::exact(id, value, Confidence::new(0.9), evidence()).within(low, high);
+            let json = serde_json::to_value(FindingDocument::from(&finding)).unwrap();
+            ["low", "value", "high", "confidence"].map(|name| json[name].to_string())
+        };
+        let bytes = [6144, 8192, 16384].map(|size| Value::Bytes(Bytes::new(size)));
+        assert_eq!(document(bytes), ["6144", "8192", "16384", "0.9"]);
+        assert_eq!(document([3, 5, 8].map(Value::Count)), ["3", "5", "8", "0.9"]);
+        assert_eq!(document([0.5, 1.5, 2.5].map(Value::Seconds)), ["0.5", "1.5", "2.5", "0.9"]);
+        let rates = [1.4, 2.6, 3.2].map(Value::BytesPerSecond);
+        assert_eq!(document(rates), ["1.0", "3.0", "3.0", "0.9"]);
+    }
+}
