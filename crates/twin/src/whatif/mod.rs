@@ -3,6 +3,7 @@
 //! The method: `docs/methods/whatif.md`.
 
 mod error;
+mod found;
 mod layouts;
 mod pages;
 mod present;

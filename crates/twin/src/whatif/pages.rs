@@ -12,6 +12,7 @@ use flashscope_record::observation::Order;
 use flashscope_sim::Profile;
 use flashscope_sim::profile::{Curve, OpenBlocks, Policy, WritePath};
 
+use super::found::find;
 use crate::measured::{Key, Measured};
 use crate::summary::median;
 
@@ -80,14 +81,13 @@ pub fn with_pages(
 
 /// Takes the numbers of open units from the findings, which rest on more than the fit does.
 fn use_findings(policy: &mut OpenBlocks, findings: &[Finding]) {
-    let find = |id| findings.iter().find(|finding| finding.id == id);
-    if let Some(linear) = find(FindingId::OpenUnitsLinear).and_then(Finding::count) {
+    if let Some(linear) = find(findings, FindingId::OpenUnitsLinear).and_then(Finding::count) {
         policy.open_units_linear = linear.max(1);
     }
-    if let Some(random) = find(FindingId::OpenUnitsRandom).and_then(Finding::count) {
+    if let Some(random) = find(findings, FindingId::OpenUnitsRandom).and_then(Finding::count) {
         policy.open_units_random = random.min(policy.open_units_linear);
     }
-    if let Some(Value::Seconds(seconds)) = find(FindingId::MergeSeconds).and_then(Finding::value) {
+    if let Some(Value::Seconds(seconds)) = find(findings, FindingId::MergeSeconds).and_then(Finding::value) {
         policy.merge_us = Curve::Constant((seconds * 1e7).round() / 10.0);
     }
 }

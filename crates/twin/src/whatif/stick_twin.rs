@@ -12,6 +12,7 @@ use flashscope_sim::target::DEFAULT_SEED;
 use flashscope_sim::{Profile, VirtualStick};
 
 use super::error::TwinError;
+use super::found::find;
 use super::pages::with_pages;
 use super::speeds::Speeds;
 use crate::compare::{Comparison, compare};
@@ -135,10 +136,6 @@ fn error(comparison: &Comparison) -> f64 {
     let errors: Vec<f64> =
         writes.map(|cell| (cell.simulated_s / cell.measured_s).ln().abs().min(0.5)).collect();
     errors.iter().sum::<f64>() / f64::from(u32::try_from(errors.len().max(1)).unwrap_or(u32::MAX))
-}
-
-fn find(findings: &[Finding], id: FindingId) -> Option<&Finding> {
-    findings.iter().find(|finding| finding.id == id)
 }
 
 fn page(findings: &[Finding]) -> Option<Bytes> {
