@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/traces").canonicalize()?;
+    // Read at run time: a target folder may serve several checkouts.
+    let package =
+        env::var_os("CARGO_MANIFEST_DIR").ok_or_else(|| io::Error::other("cargo sets CARGO_MANIFEST_DIR"))?;
+    let folder = Path::new(&package).join("../../testdata/traces").canonicalize()?;
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut files: Vec<PathBuf> = fs::read_dir(&folder)?
         .map(|entry| Ok(entry?.path()))
