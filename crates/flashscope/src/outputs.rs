@@ -3,8 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use flashscope_record::finding::Finding;
-use flashscope_record::run_file::RunFile;
 use flashscope_report::{Report, html};
 
 use crate::destination::Destination;
@@ -45,15 +43,10 @@ pub fn permit(files: &[PathBuf], input: &Path) -> Result<(), Failure> {
 /// # Errors
 /// Exit code 3 for a file that could not be written, 4 if it has become a disk. The other files are written
 /// anyway.
-pub fn write(
-    files: &[PathBuf],
-    run: &RunFile,
-    findings: &[Finding],
-    printer: &Printer,
-) -> Result<(), Failure> {
+pub fn write(files: &[PathBuf], report: &Report<'_>, printer: &Printer) -> Result<(), Failure> {
     let mut result = Ok(());
     for file in files {
-        match write_one(file, run, findings) {
+        match write_one(file, report) {
             Ok(()) => printer.remark(format!("wrote {}", file.display())),
             Err(failure) => result = Err(failure),
         }
@@ -89,8 +82,8 @@ fn is_json(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension == "json")
 }
 
-fn write_one(file: &Path, run: &RunFile, findings: &[Finding]) -> Result<(), Failure> {
-    store(file, &text(file, run, findings)?)
+fn write_one(file: &Path, report: &Report<'_>) -> Result<(), Failure> {
+    store(file, &text(file, report)?)
 }
 
 fn store(file: &Path, text: &str) -> Result<(), Failure> {
@@ -98,9 +91,9 @@ fn store(file: &Path, text: &str) -> Result<(), Failure> {
     Destination::of(file)?.write(text).or_exit(Exit::Failed, cannot)
 }
 
-fn text(file: &Path, run: &RunFile, findings: &[Finding]) -> Result<String, Failure> {
+fn text(file: &Path, report: &Report<'_>) -> Result<String, Failure> {
     if is_json(file) {
-        return run.to_json().or_exit(Exit::Failed, "cannot write the run as JSON");
+        return report.run.to_json().or_exit(Exit::Failed, "cannot write the run as JSON");
     }
-    Ok(html(&Report { run, findings }))
+    Ok(html(report))
 }

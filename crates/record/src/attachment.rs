@@ -29,6 +29,15 @@ pub struct Attachment {
     pub claims: Claims,
 }
 
+impl Attachment {
+    /// The largest volume whose filesystem is known.
+    #[must_use]
+    pub fn largest_volume(&self) -> Option<&Volume> {
+        let known = self.volumes.iter().filter(|volume| volume.filesystem.is_some());
+        known.max_by_key(|volume| volume.size)
+    }
+}
+
 /// The link between host and device, or between a reader of its own and a card.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Link {

@@ -159,6 +159,17 @@ pub struct Action {
     pub scope: GainScope,
 }
 
+/// What other layouts gain over the present one when many files are written, predicted on the virtual twin
+/// of the device.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct PredictedGains {
+    /// The present filesystem, with its partition on an erase-block boundary; `None` if it is on one, or
+    /// nothing was predicted.
+    pub aligned: Option<Gain>,
+    /// ext4, made for the erase block; `None` if it is the present filesystem, or nothing was predicted.
+    pub ext4: Option<Gain>,
+}
+
 /// Which copies an action makes faster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GainScope {
@@ -198,6 +209,8 @@ pub enum ActionKind {
     LargerCommands,
     /// Partition and format it on erase-block boundaries.
     Realign,
+    /// Format it with ext4, on erase-block boundaries.
+    UseExt4,
     /// Copy folders of small files as one archive.
     Archive,
     /// Keep each copy below the size of the SLC cache, and let the device idle between copies.
@@ -221,6 +234,7 @@ impl ActionKind {
             Self::FasterReader => "faster_reader",
             Self::LargerCommands => "larger_commands",
             Self::Realign => "realign",
+            Self::UseExt4 => "use_ext4",
             Self::Archive => "archive",
             Self::RestBetweenCopies(_) => "rest_between_copies",
             Self::MeasureWrites => "measure_writes",

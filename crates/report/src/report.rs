@@ -6,6 +6,7 @@ use flashscope_record::diagnosis::Diagnosis;
 use flashscope_record::finding::{Finding, FindingId, FtlClass, Value};
 use flashscope_record::observation::Order;
 use flashscope_record::run_file::RunFile;
+use flashscope_record::verdict::PredictedGains;
 
 /// A run and its findings.
 #[derive(Debug, Clone, Copy)]
@@ -14,6 +15,16 @@ pub struct Report<'a> {
     pub run: &'a RunFile,
     /// The findings inferred from them.
     pub findings: &'a [Finding],
+    /// What other layouts gain, predicted on the twin of the run.
+    pub predicted: PredictedGains,
+}
+
+impl<'a> Report<'a> {
+    /// A run and its findings, without predictions.
+    #[must_use]
+    pub fn new(run: &'a RunFile, findings: &'a [Finding]) -> Self {
+        Self { run, findings, predicted: PredictedGains::default() }
+    }
 }
 
 impl Report<'_> {

@@ -38,7 +38,7 @@ fn cases() -> Vec<(&'static str, RunFile, Vec<Finding>)> {
 
 fn each(check: impl Fn(&str, &Report<'_>)) {
     for (name, run, findings) in cases() {
-        check(name, &Report { run: &run, findings: &findings });
+        check(name, &Report::new(&run, &findings));
     }
 }
 
@@ -99,7 +99,7 @@ fn every_chart_has_a_description_and_a_table() {
 #[test]
 fn a_full_run_fills_every_chart() {
     let (run, findings) = (sample::run(), sample::findings());
-    let charts = chart::charts(&Report { run: &run, findings: &findings });
+    let charts = chart::charts(&Report::new(&run, &findings));
     let ids: Vec<&str> = charts.iter().map(|chart| chart.id).collect();
     let expected = [
         "boundary",
@@ -180,7 +180,7 @@ fn an_unknown_is_reported_with_its_reason() {
     let run = sample::run();
     let reason = Reason::WithinNoise { boundaries_from: None, read_s: 200e-6, noise_s: 40e-6 };
     let findings = [Finding::unknown(FindingId::EraseBlockBytes, reason, [WouldDecide::WriteTests])];
-    let report = Report { run: &run, findings: &findings };
+    let report = Report::new(&run, &findings);
     let page =
         html(&report).replace('\u{a0}', " ").replace("<span class=\"option\">", "").replace("</span>", "");
     for text in [page, terminal(&report, 200, Style::Plain)] {
@@ -203,7 +203,8 @@ fn an_early_end_is_reported() {
     let reason = StopReason::Failed { error: "the device vanished".to_owned() };
     run.observations[2].ended = Ended::Early { reason, cause: Cause::Device };
     run.observations[3].ended = Ended::NotStarted { reason: Refusal::ReadOnly, would_decide: Vec::new() };
-    let report = Report { run: &run, findings: &sample::findings() };
+    let findings = sample::findings();
+    let report = Report::new(&run, &findings);
     for text in [html(&report), terminal(&report, 200, Style::Plain)] {
         assert!(text.contains("The open-units measurement ended early: the device vanished."));
         assert!(text.contains("The fat-area measurement could not start: the device was opened read-only, and this experiment writes."));
@@ -213,7 +214,7 @@ fn an_early_end_is_reported() {
 #[test]
 fn an_empty_run_reports_that_nothing_was_measured() {
     let run = hostile::empty();
-    let report = Report { run: &run, findings: &[] };
+    let report = Report::new(&run, &[]);
     assert!(chart::charts(&report).is_empty());
     assert!(html(&report).contains("Nothing was measured"));
     assert!(terminal(&report, 80, Style::Plain).contains("Nothing was measured"));
@@ -230,8 +231,8 @@ fn small_writes_are_reported_from_any_table_that_has_them() {
             data.cells.retain(|cell| cell.open_units != 8 || cell.request >= Bytes::kib(32));
         }
     }
-    let report = Report { run: &run, findings: &sample::findings() };
-    let means = verdict(&report).consequences;
+    let findings = sample::findings();
+    let means = verdict(&Report::new(&run, &findings)).consequences;
     assert!(means.iter().any(|sentence| sentence.as_str().contains("16 KiB: 4.")), "{means:?}");
 }
 
@@ -239,7 +240,7 @@ fn small_writes_are_reported_from_any_table_that_has_them() {
 fn advice_follows_from_findings_alone() {
     let run = hostile::empty();
     let ids = |findings: &[Finding]| -> Vec<&str> {
-        advice(&Report { run: &run, findings }).into_iter().map(|advice| advice.id).collect()
+        advice(&Report::new(&run, findings)).into_iter().map(|advice| advice.id).collect()
     };
     assert_eq!(ids(&[]), [""; 0]);
     assert_eq!(ids(&sample::findings()), ["align_partitions", "limit_streams", "write_whole_pages"]);
@@ -255,7 +256,7 @@ fn advice_has_its_gain_or_says_that_it_is_unknown() {
     run.attachment = Attachment { driver: Some(driver), ..Attachment::default() };
     let texts = |run: &RunFile| -> Vec<String> {
         let findings = sample::findings();
-        advice(&Report { run, findings: &findings })
+        advice(&Report::new(run, &findings))
             .iter()
             .map(|advice| advice.with_gain_text().as_str().to_owned())
             .collect()
@@ -273,7 +274,7 @@ fn advice_has_its_gain_or_says_that_it_is_unknown() {
 #[test]
 fn the_text_at_80_columns() {
     let (run, findings) = (sample::run(), sample::findings());
-    insta::assert_snapshot!(terminal(&Report { run: &run, findings: &findings }, 80, Style::Plain));
+    insta::assert_snapshot!(terminal(&Report::new(&run, &findings), 80, Style::Plain));
 }
 
 #[test]
@@ -303,7 +304,7 @@ fn a_stalling_write_is_not_reported_as_fast_as_short_writes() {
         let data = Data::Sustained(stream(stall_ms));
         run.observations.push(Observations { data, conditions, ended: Ended::Complete });
         let findings = infer_run(&run.observations);
-        terminal(&Report { run: &run, findings: &findings }, 300, Style::Plain)
+        terminal(&Report::new(&run, &findings), 300, Style::Plain)
     };
     let even = report_text(40);
     assert!(even.contains("long writes are as fast as short ones"), "{even}");
@@ -334,7 +335,7 @@ fn with_sustained_write(stream: SustainedData) -> (RunFile, Vec<Finding>) {
 /// Whether the advice to idle between copies has a gain; `None` without that advice.
 fn idle_advice_has_gain(stream: SustainedData) -> Option<bool> {
     let (run, findings) = with_sustained_write(stream);
-    let advice = advice(&Report { run: &run, findings: &findings });
+    let advice = advice(&Report::new(&run, &findings));
     advice.iter().find(|advice| advice.id == "rest_between_copies").map(|advice| advice.gain.is_some())
 }
 
@@ -369,7 +370,7 @@ fn idle_time_is_not_advised_against_stalls() {
         ..SustainedData::default()
     };
     let (run, findings) = with_sustained_write(stalling.clone());
-    let text = terminal(&Report { run: &run, findings: &findings }, 300, Style::Plain);
+    let text = terminal(&Report::new(&run, &findings), 300, Style::Plain);
     assert!(text.contains("SLC cache exhausted, or garbage collection: stalls take 75 %"), "{text}");
     assert_eq!(idle_advice_has_gain(stalling), None);
 }
@@ -389,7 +390,7 @@ fn a_saturated_link_is_reported_and_a_port_advised_only_if_a_faster_one_is_known
             is_card_reader: false,
         };
         run.attachment = Attachment { link: Some(link), ..Attachment::default() };
-        let report = Report { run: &run, findings: &findings };
+        let report = Report::new(&run, &findings);
         let bottleneck = verdict(&report).bottleneck[0].as_str().to_owned();
         (bottleneck, advice(&report).iter().any(|advice| advice.id == "faster_port"))
     };
@@ -406,7 +407,7 @@ fn a_failing_device_is_reported_first_and_many_failures_void_the_diagnosis() {
     let (mut run, findings) = (sample::run(), sample::findings());
     run.failed_requests = 1;
     let check = |run: &RunFile, failed: &str| {
-        let report = Report { run, findings: &findings };
+        let report = Report::new(run, &findings);
         let text = terminal(&report, 300, Style::Plain);
         assert!(text.starts_with(&format!("{failed} of 38,476 requests failed: the stick may be failing")));
         let page = html(&report);
@@ -443,7 +444,7 @@ fn no_advice_for_use_follows_from_untrusted_latencies() {
         (&failing, "too many requests failed"),
     ] {
         let findings = infer_run(&run.observations);
-        let report = Report { run, findings: &findings };
+        let report = Report::new(run, &findings);
         let means = verdict(&report).consequences;
         assert!(means.len() == 1 && means[0].as_str().contains(objection), "{means:?}");
         let others = advice(&report).into_iter().map(|advice| advice.id);
@@ -461,7 +462,7 @@ fn advised_sizes_are_powers_of_two_and_clusters_are_possible_ones() {
     let text_for = |kib: u64| {
         let unit = Value::Bytes(Bytes::kib(kib));
         let unit = Finding::exact(FindingId::WriteUnitBytes, unit, Confidence::new(0.98), figures());
-        advice(&Report { run: &run, findings: &[unit] })[0].text.as_str().to_owned()
+        advice(&Report::new(&run, &[unit]))[0].text.as_str().to_owned()
     };
     let cases = [
         (3, "Use write requests of at least 4 KiB, e.g. dd bs=4096 or 4 KiB clusters."),
@@ -497,8 +498,9 @@ fn buffered() -> RunFile {
 fn the_headline_compares_round_robin_writes_and_ignores_buffered_ones() {
     let buffer = Value::Bytes(Bytes::mib(8));
     let buffer = Finding::exact(FindingId::WriteBufferBytes, buffer, Confidence::new(0.94), figures());
-    let headline =
-        |run: &RunFile, findings: &[Finding]| verdict(&Report { run, findings }).headline.as_str().to_owned();
+    let headline = |run: &RunFile, findings: &[Finding]| {
+        verdict(&Report::new(run, findings)).headline.as_str().to_owned()
+    };
     let mut run = buffered();
     let with_buffer = [sample::findings(), vec![buffer]].concat();
     let round_robin = headline(&run, &with_buffer);
@@ -537,7 +539,7 @@ fn orders_are_compared_up_to_the_sequential_open_blocks_and_over_several_writes(
             let units = Value::Count(random_units);
             *finding = Finding::exact(FindingId::OpenUnitsRandom, units, Confidence::new(0.93), figures());
         }
-        let means = verdict(&Report { run: &run, findings: &findings }).consequences;
+        let means = verdict(&Report::new(&run, &findings)).consequences;
         means
             .iter()
             .map(|sentence| sentence.as_str().to_owned())
@@ -560,7 +562,7 @@ fn orders_are_compared_up_to_the_sequential_open_blocks_and_over_several_writes(
 #[test]
 fn a_wide_table_may_exceed_the_text_and_is_printed_whole() {
     let (run, findings) = (sample::run(), sample::findings());
-    let page = html(&Report { run: &run, findings: &findings });
+    let page = html(&Report::new(&run, &findings));
     let (screen, print) = page.split_once("@media print").unwrap();
     assert!(screen.contains(".speeds .scroll {") && screen.contains("max-width: calc(100vw"), "{screen}");
     let rule = print.lines().find(|line| line.contains(".speeds .scroll {")).unwrap();
@@ -590,7 +592,7 @@ fn the_conditions_of_write_methods_have_methods_and_rounds_but_no_seed() {
     run.observations[0].conditions.seed = 0;
     let reason = StopReason::Interrupted { rounds: Some(6) };
     run.observations[0].ended = Ended::Early { reason, cause: Cause::Interrupt };
-    let page = html(&Report { run: &run, findings: &[] });
+    let page = html(&Report::new(&run, &[]));
     assert!(page.contains("5 write methods, 6 rounds") && !page.contains(">seed<"), "{page}");
     // A long reason wraps and is not cut off.
     assert!(page.contains("<td>early: interrupted after 6 rounds</td>"), "{page}");

@@ -10,6 +10,7 @@ use flashscope_record::observation::Observations;
 use flashscope_record::{CapacityVerdict, RunFile};
 
 use super::bench::is_directory;
+use super::concluded::Concluded;
 use super::{capacity_probe, check_classes, check_directory, show};
 use crate::args::Check;
 use crate::budget::{WRITE_BUDGET, budget};
@@ -55,8 +56,9 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
     let restored = scratch::finish(&mut target, printer);
     let run = RunFile { capacity: measured.capacity, ..show::run_of(&target, measured.observations) };
     let findings = flashscope_infer::findings_of(&run);
+    let concluded = Concluded::of_check(&run, findings, || !target.interrupt.is_requested());
     let printer = &printer.with_details(arguments.details);
-    let shown = show::measurement(&target, &run, &findings, &arguments.output.files, printer);
+    let shown = show::measurement(&target, &run, &concluded, &arguments.output.files, printer);
     let failed = measured.failed.map_or(Ok(()), |error| Err(error).or_exit_bare(Exit::Failed));
     restored.and(failed).and(shown)
 }

@@ -111,9 +111,9 @@ fn show(arguments: &Check, target: &Target, run: &RunFile, printer: &Printer) ->
     let shown = if printer.json {
         printer.document(&ClassesDocument::new(run, Some(target.identity.clone())))
     } else {
-        printer.result(&classes_text(&Report { run, findings: &[] }, printer.width(), printer.style()))
+        printer.result(&classes_text(&Report::new(run, &[]), printer.width(), printer.style()))
     };
-    let stored = outputs::write(files, run, &[], printer);
+    let stored = outputs::write(files, &Report::new(run, &[]), printer);
     shown.map_err(Failure::from).and(stored)?;
     Ok(match show::end(target, run, files, printer)? {
         Exit::Fine => exit(run),

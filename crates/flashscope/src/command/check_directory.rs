@@ -8,6 +8,7 @@ use flashscope_measure::survey::Survey;
 use flashscope_record::observation::Observations;
 
 use super::bench::{print_removed, within};
+use super::concluded::Concluded;
 use super::show;
 use crate::args::Check;
 use crate::budget::{WRITE_BUDGET, budget};
@@ -47,8 +48,9 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
     target.note_failures(progress.failed_requests());
     let run = show::run_of(&target, observations);
     let findings = flashscope_infer::findings_of(&run);
+    let concluded = Concluded::of_check(&run, findings, || !target.interrupt.is_requested());
     let printer = &printer.with_details(arguments.details);
-    let shown = show::measurement(&target, &run, &findings, &arguments.output.files, printer);
+    let shown = show::measurement(&target, &run, &concluded, &arguments.output.files, printer);
     if target.interrupt.is_requested() {
         print_removed(&target, &run, printer);
     }

@@ -10,6 +10,7 @@ use flashscope_infer::infer_run;
 use flashscope_record::run_file::RunFile;
 use flashscope_report::{Report, brief};
 
+use super::concluded::Concluded;
 use super::show;
 use crate::args::Import;
 use crate::document::Identity;
@@ -72,14 +73,14 @@ fn one_device(mut runs: Vec<RunFile>, arguments: &Import) -> Result<RunFile, Fai
 
 /// Prints and stores the findings of one device.
 fn report(run: RunFile, arguments: &Import, printer: &Printer) -> Result<Exit, Failure> {
-    let findings = infer_run(&run.observations);
+    let concluded = Concluded::from_findings(infer_run(&run.observations));
     if arguments.brief {
         printer.result(&line(&run))?;
         return Ok(Exit::Fine);
     }
     let identity = Identity::PublishedLog { name: run.device_name.clone() };
-    let shown = show::findings(&run, &findings, Some(identity), printer);
-    outputs::write(&arguments.output.files, &run, &findings, printer)?;
+    let shown = show::findings(&run, &concluded, Some(identity), printer);
+    outputs::write(&arguments.output.files, &concluded.report(&run), printer)?;
     shown.map(|()| Exit::Fine)
 }
 
@@ -97,7 +98,7 @@ fn print_brief(logs: &[PathBuf], printer: &Printer) -> Result<Exit, Failure> {
 
 fn line(run: &RunFile) -> String {
     let findings = infer_run(&run.observations);
-    brief(&Report { run, findings: &findings }) + "\n"
+    brief(&Report::new(run, &findings)) + "\n"
 }
 
 /// The run of one log, or one for each column of a table with one for each device.

@@ -14,6 +14,7 @@ use flashscope_record::finding::{Finding, FindingId};
 use flashscope_record::observation::{Ended, Merges, Observations, Order};
 use flashscope_report::words;
 
+use super::concluded::Concluded;
 use super::show;
 use crate::args::{ExperimentName, Format, Measure};
 use crate::budget::{WRITE_BUDGET, budget};
@@ -75,11 +76,12 @@ fn show(
     };
     let run = show::run_of(target, observations);
     let findings = findings_of(arguments.experiment, flashscope_infer::findings_of(&run));
+    let concluded = Concluded::from_findings(findings);
     let Some(table) = table else {
-        return show::measurement(target, &run, &findings, &arguments.output.files, printer);
+        return show::measurement(target, &run, &concluded, &arguments.output.files, printer);
     };
     printer.result(&table)?;
-    outputs::write(&arguments.output.files, &run, &findings, printer)?;
+    outputs::write(&arguments.output.files, &concluded.report(&run), printer)?;
     show::end(target, &run, &arguments.output.files, printer)
 }
 

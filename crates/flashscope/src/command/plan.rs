@@ -64,7 +64,12 @@ pub fn run(arguments: &Plan, printer: &Printer) -> Result<Exit, Failure> {
     let gain = known.as_ref().and_then(|(run, findings)| plan_gain::of_alignment(run, findings));
     let mut plan =
         flashscope_layout::plan(&medium, &wish(arguments, known.as_ref(), gain)).or_exit_bare(Exit::Usage)?;
-    plan.predicted = known.as_ref().and_then(|(run, _)| plan_gain::predicted(run, &plan));
+    plan.predicted = known
+        .as_ref()
+        .and_then(|(run, _)| plan_gain::predicted(run, &plan, || !target.interrupt.is_requested()));
+    if target.interrupt.is_requested() {
+        return Ok(Exit::Interrupted);
+    }
     let versions = versions(&plan, printer)?;
     let mut version = |tool: &Tool| {
         let of_it = versions.iter().find(|(program, _)| *program == tool.program);

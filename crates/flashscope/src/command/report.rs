@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::concluded::Concluded;
 use super::show;
 use crate::args::{Report, ReportCommand};
 use crate::exit::{Exit, Failure};
@@ -24,7 +25,8 @@ pub fn run(arguments: &Report, printer: &Printer) -> Result<Exit, Failure> {
     outputs::permit(outputs, file)?;
     let run = input::run_file(file)?;
     let findings = flashscope_infer::relevant_findings_of(&run);
-    show::findings(&run, &findings, None, &printer.with_details(arguments.details))?;
-    outputs::write(outputs, &run, &findings, printer)?;
+    let concluded = Concluded::of_check(&run, findings, || true);
+    show::findings(&run, &concluded, None, &printer.with_details(arguments.details))?;
+    outputs::write(outputs, &concluded.report(&run), printer)?;
     Ok(Exit::Fine)
 }

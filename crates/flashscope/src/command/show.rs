@@ -4,11 +4,11 @@ use std::io;
 
 use flashscope_device::layer::Cost;
 use flashscope_record::attachment::Attachment;
-use flashscope_record::finding::Finding;
 use flashscope_record::observation::{Cause, Conditions, Data, Ended, Observations, Source, StopReason};
 use flashscope_record::run_file::{FORMAT, RunFile};
 use flashscope_report::{Report, first_screen_text, terminal, words};
 
+use super::concluded::Concluded;
 use crate::document::{BenchFilesDocument, BenchMethodsDocument, FindingsDocument, Identity, VERSION};
 use crate::exit::{Exit, Failure};
 use crate::outputs;
@@ -85,14 +85,14 @@ pub fn run_of_log(
 /// Prints findings as text or JSON.
 pub fn findings(
     run: &RunFile,
-    findings: &[Finding],
+    concluded: &Concluded,
     identity: Option<Identity>,
     printer: &Printer,
 ) -> Result<(), Failure> {
     if printer.json {
-        return Ok(document(run, findings, identity, printer)?);
+        return Ok(document(run, concluded, identity, printer)?);
     }
-    let report = Report { run, findings };
+    let report = concluded.report(run);
     let (width, style) = (printer.width(), printer.style());
     let first = (!printer.details).then(|| first_screen_text(&report, width, style)).flatten();
     Ok(printer.result(&first.unwrap_or_else(|| terminal(&report, width, style)))?)
@@ -101,7 +101,7 @@ pub fn findings(
 /// Prints the document of a run. A run of `bench files` or `bench methods` has one of its own.
 fn document(
     run: &RunFile,
-    findings: &[Finding],
+    concluded: &Concluded,
     identity: Option<Identity>,
     printer: &Printer,
 ) -> io::Result<()> {
@@ -112,19 +112,19 @@ fn document(
             _ => {}
         }
     }
-    printer.document(&FindingsDocument::new(run, findings, identity))
+    printer.document(&FindingsDocument::new(&concluded.report(run), identity))
 }
 
 /// Prints and stores a measurement, and returns its exit code.
 pub fn measurement(
     target: &Target,
     run: &RunFile,
-    concluded: &[Finding],
+    concluded: &Concluded,
     files: &[std::path::PathBuf],
     printer: &Printer,
 ) -> Result<Exit, Failure> {
     let shown = findings(run, concluded, Some(target.identity.clone()), printer);
-    let stored = outputs::write(files, run, concluded, printer);
+    let stored = outputs::write(files, &concluded.report(run), printer);
     shown.and(stored)?;
     end(target, run, files, printer)
 }
@@ -134,8 +134,8 @@ pub fn measurement(
 /// # Errors
 /// Exit code 3 if it cannot be stored.
 pub fn bench(run: &RunFile, files: &[std::path::PathBuf], printer: &Printer) -> Result<(), Failure> {
-    let shown = findings(run, &[], None, printer);
-    let stored = outputs::write(files, run, &[], printer);
+    let shown = findings(run, &Concluded::default(), None, printer);
+    let stored = outputs::write(files, &Report::new(run, &[]), printer);
     shown.and(stored)?;
     for seen in &run.observations {
         if let Ended::Early { reason, cause: Cause::Interrupt } = &seen.ended {
@@ -201,7 +201,7 @@ fn store_interrupted(
     }
     let name: String = target.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let file = format!("{}-interrupted.flashscope.json", name.trim_matches('-'));
-    outputs::write(&[file.into()], run, &[], printer)
+    outputs::write(&[file.into()], &Report::new(run, &[]), printer)
 }
 
 /// Exit code 3 if an experiment ended too early or no test of a benchmark could start; 1 if requests failed,

@@ -5,9 +5,7 @@ use flashscope_infer::classes_of;
 use flashscope_infer::streams::sustained::so_far;
 use flashscope_infer::streams::throughput_profile::throughput_profile;
 use flashscope_record::CapacityVerdict;
-use flashscope_record::finding::Finding;
 use flashscope_record::observation::ReadBack;
-use flashscope_record::run_file::RunFile;
 use flashscope_report::first_screen::first_screen;
 use flashscope_report::{Advice, Report, advice};
 use schemars::JsonSchema;
@@ -120,8 +118,9 @@ impl Body for FindingsDocument {
 
 impl FindingsDocument {
     /// The document of a run.
-    pub fn new(run: &RunFile, findings: &[Finding], identity: Option<Identity>) -> Self {
-        let report = Report { run, findings }.without_memory_findings();
+    pub fn new(report: &Report<'_>, identity: Option<Identity>) -> Self {
+        let report = report.without_memory_findings();
+        let run = report.run;
         let speeds = flashscope_report::speeds(run);
         let diagnosis = report.diagnosis();
         let volumes = flashscope_report::layout::judged(&report, &diagnosis);

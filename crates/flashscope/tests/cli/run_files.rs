@@ -111,7 +111,7 @@ fn number() -> impl Strategy<Value = Value> {
 fn report(text: &str) {
     if let Ok(run) = RunFile::parse(text) {
         let findings = infer(&run.observations);
-        let report = Report { run: &run, findings: &findings };
+        let report = Report::new(&run, &findings);
         assert!(!terminal(&report, 100, Style::Plain).is_empty());
         assert!(html(&report).starts_with("<!DOCTYPE html>"));
     }

@@ -89,6 +89,30 @@ fn present_layout_of_a_run_file_is_the_baseline() {
 }
 
 #[test]
+fn report_advises_ext4_with_its_predicted_gain_where_small_files_are_slow() {
+    let folder = recordings();
+    let run = run_file(&folder, "sim:transcend-8g");
+    let mut changed = read(&run);
+    let actions = |changed: &Value| {
+        fs::write(&run, changed.to_string()).unwrap();
+        let actions = document(&["report", &run])["verdict"]["actions"].take();
+        actions.as_array().unwrap().clone()
+    };
+    let with_id = |actions: Vec<Value>, id: &str| actions.into_iter().find(|action| action["id"] == id);
+    assert_eq!(with_id(actions(&changed), "use_ext4"), None, "the present filesystem is not known");
+    let volume = |filesystem: &str| serde_json::json!([{ "name": "sdb1", "start": 63 * 512, "size": 1 << 30, "filesystem": filesystem }]);
+    changed["target"] = "/dev/sdb".into();
+    changed["attachment"]["volumes"] = volume("vfat");
+    let advised = with_id(actions(&changed), "use_ext4").unwrap();
+    let of = |end: &str| advised["gain"][end].as_f64().unwrap();
+    assert!(of("low") > 1.0 && of("likely") > 2.0, "{advised}");
+    assert_eq!(advised["scope"], "small_files");
+    assert_eq!(advised["commands"][0], "sudo flashscope plan /dev/sdb --for linux-data -o plan.json");
+    changed["attachment"]["volumes"] = volume("ext4");
+    assert_eq!(with_id(actions(&changed), "use_ext4"), None, "it has ext4");
+}
+
+#[test]
 fn text_has_one_screen_and_details_have_every_layout() {
     let folder = recordings();
     let screen = stdout(&flashscope(&whatif(&folder, "transcend-8g", &[])));

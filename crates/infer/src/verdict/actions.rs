@@ -8,7 +8,7 @@ use flashscope_record::diagnosis::{
 use flashscope_record::finding::{Finding, FindingId, Reason};
 use flashscope_record::observation::Data;
 use flashscope_record::run_file::RunFile;
-use flashscope_record::verdict::{Action, ActionKind, GainScope};
+use flashscope_record::verdict::{Action, ActionKind, GainScope, PredictedGains};
 
 use super::has_writes;
 use crate::streams::throughput_profile::throughput_profile;
@@ -18,12 +18,21 @@ const ACTIONS_MAX: usize = 3;
 
 /// The actions, those for the everyday copy first, the largest gain first. A measurement comes first where
 /// the bottleneck is not known.
-pub fn actions(run: &RunFile, findings: &[Finding], diagnosis: &Diagnosis) -> Vec<Action> {
+pub fn actions(
+    run: &RunFile,
+    findings: &[Finding],
+    diagnosis: &Diagnosis,
+    predicted: &PredictedGains,
+) -> Vec<Action> {
     let mut gains: Vec<Action> = removals(run, findings, diagnosis).chain(archive(diagnosis)).collect();
+    let safety = safety(run);
+    let new = new_layout(diagnosis, predicted).filter(|_| safety.is_none());
+    // The measured gain of an alignment comes before a predicted one.
+    gains.extend(new.filter(|new| gains.iter().all(|action| action.kind != new.kind)));
     let likely = |action: &Action| action.gain.map_or(0.0, |gain| gain.likely);
     let is_small = |action: &Action| action.scope == GainScope::SmallFiles;
     gains.sort_by(|a, b| is_small(a).cmp(&is_small(b)).then(likely(b).total_cmp(&likely(a))));
-    let first = safety(run).or_else(|| measurement(run, diagnosis)).map(without_gain);
+    let first = safety.or_else(|| measurement(run, diagnosis)).map(without_gain);
     first.into_iter().chain(gains).take(ACTIONS_MAX).collect()
 }
 
@@ -114,11 +123,36 @@ fn archive(diagnosis: &Diagnosis) -> Option<Action> {
     of(everyday, GainScope::Everyday).or_else(|| of(small_files, GainScope::SmallFiles))
 }
 
+/// Another filesystem is advised only if it gains at least this much more than the present one, aligned:
+/// every computer still reads that. Guess.
+const OTHER_FILESYSTEM_MIN: f64 = 1.2;
+
+/// Another layout for small files, if the prediction is sure that it gains, and enough. Only where the
+/// diagnosis names what a layout removes.
+fn new_layout(diagnosis: &Diagnosis, predicted: &PredictedGains) -> Option<Action> {
+    let is_removed = |cost: &Cost| {
+        matches!(
+            cost.bottleneck,
+            Bottleneck::SmallWrites | Bottleneck::OpenUnits | Bottleneck::Alignment | Bottleneck::Filesystem
+        )
+    };
+    if !diagnosis.costs.iter().chain(&diagnosis.small_files).any(is_removed) {
+        return None;
+    }
+    let sure = |gain: &Gain| gain.low > 1.0 && is_worth_it(*gain);
+    let aligned = predicted.aligned.filter(sure);
+    let least = aligned.map_or(0.0, |gain| OTHER_FILESYSTEM_MIN * gain.likely);
+    let ext4 = predicted.ext4.filter(sure).filter(|gain| gain.likely >= least);
+    let of = |kind, gain| Action { kind, gain: Some(gain), scope: GainScope::SmallFiles };
+    ext4.map(|gain| of(ActionKind::UseExt4, gain)).or(aligned.map(|gain| of(ActionKind::Realign, gain)))
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
     use flashscope_record::attachment::Attachment;
+    use flashscope_record::diagnosis::DiagnosisEvidence;
     use flashscope_record::finding::{Objection, WouldDecide};
     use flashscope_record::observation::{
         Conditions, Ended, Observations, Order, Source, Times, WriteSizeCell, WriteSizeData,
@@ -168,6 +202,42 @@ mod tests {
         let objection = Reason::Objection(Objection::ClockStandsStill { still: 9, requests: 9 });
         assert_eq!(of(DiagnosisReason::Finding(objection)), None);
         assert_eq!(of(DiagnosisReason::Finding(Reason::NoSignOfFlash)), Some(ActionKind::MeasureLongStream));
+    }
+
+    fn gain(likely: f64) -> Gain {
+        Gain { low: likely / 1.1, likely, high: likely * 1.1 }
+    }
+
+    /// The new layout that is advised where small files cost merges, by these predictions.
+    fn advised(aligned: Option<Gain>, ext4: Option<Gain>) -> Option<(ActionKind, f64)> {
+        let evidence = DiagnosisEvidence::SmallWrites {
+            request: Bytes::kib(4),
+            latency_s: 0.1,
+            bytes_per_s: 40e3,
+            large_bytes_per_s: 8e6,
+        };
+        let cost = Cost { bottleneck: Bottleneck::SmallWrites, gain: gain(3.0), evidence };
+        let of_flash = Diagnosis::new(Conclusion::Unknown {
+            reason: DiagnosisReason::Finding(Reason::NoSignOfFlash),
+            would_decide: Decider::LongStream,
+        });
+        let predicted = PredictedGains { aligned, ext4 };
+        assert_eq!(new_layout(&of_flash, &predicted), None, "no bottleneck that a layout removes");
+        let diagnosis = Diagnosis { small_files: Some(cost), ..of_flash };
+        let action = new_layout(&diagnosis, &predicted)?;
+        assert_eq!(action.scope, GainScope::SmallFiles);
+        Some((action.kind, action.gain.unwrap().likely))
+    }
+
+    #[test]
+    fn ext4_is_advised_only_where_it_gains_more_than_the_present_filesystem_aligned() {
+        assert_eq!(advised(None, Some(gain(4.0))), Some((ActionKind::UseExt4, 4.0)));
+        assert_eq!(advised(Some(gain(2.0)), Some(gain(2.5))), Some((ActionKind::UseExt4, 2.5)));
+        assert_eq!(advised(Some(gain(2.0)), Some(gain(2.3))), Some((ActionKind::Realign, 2.0)));
+        assert_eq!(advised(Some(gain(1.1)), Some(gain(1.2))), None, "below what is reported");
+        let unsure = Gain { low: 0.9, likely: 3.0, high: 10.0 };
+        assert_eq!(advised(None, Some(unsure)), None);
+        assert_eq!(advised(Some(gain(1.5)), Some(unsure)), Some((ActionKind::Realign, 1.5)));
     }
 
     #[test]

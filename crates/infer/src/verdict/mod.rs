@@ -8,13 +8,13 @@ use flashscope_record::diagnosis::{Conclusion, Diagnosis};
 use flashscope_record::finding::Finding;
 use flashscope_record::observation::{Data, Observations};
 use flashscope_record::run_file::RunFile;
-use flashscope_record::verdict::{Mark, SpeedNumber, Verdict, VerdictState};
+use flashscope_record::verdict::{Mark, PredictedGains, SpeedNumber, Verdict, VerdictState};
 
 use crate::diagnosis::diagnose_run;
 
 /// The verdict of a run; `None` if it is not the run of a check, which measures geometry and speeds.
 #[must_use]
-pub fn verdict_of(run: &RunFile, findings: &[Finding]) -> Option<Verdict> {
+pub fn verdict_of(run: &RunFile, findings: &[Finding], predicted: &PredictedGains) -> Option<Verdict> {
     let has = |is: fn(&Data) -> bool| run.observations.iter().any(|seen| is(&seen.data));
     if !has(|data| matches!(data, Data::Align(_))) || !has(|data| matches!(data, Data::Speed(_))) {
         return None;
@@ -22,7 +22,7 @@ pub fn verdict_of(run: &RunFile, findings: &[Finding]) -> Option<Verdict> {
     let diagnosis = diagnose_run(run, findings);
     let numbers = numbers::numbers(run, findings);
     let state = state(run, &diagnosis, &numbers);
-    let actions = actions::actions(run, findings, &diagnosis);
+    let actions = actions::actions(run, findings, &diagnosis, predicted);
     Some(Verdict { state, numbers, diagnosis, actions })
 }
 

@@ -1,8 +1,10 @@
 //! Actions in words: what to do, the command to paste, the gain, and what it costs.
 
+use flashscope_layout::Purpose;
 use flashscope_layout::steps::quoted;
 use flashscope_record::diagnosis::Gain;
 use flashscope_record::observation::is_in_file;
+use flashscope_record::run_file::RunFile;
 use flashscope_record::verdict::{Action, ActionKind, GainScope};
 
 use super::cut_short::{CutShort, cut_short};
@@ -60,6 +62,9 @@ fn what(kind: ActionKind, report: &Report<'_>) -> String {
         ActionKind::FasterReader => "use a faster card reader".to_owned(),
         ActionKind::LargerCommands => "let the kernel send larger commands, until it is unplugged".to_owned(),
         ActionKind::Realign => format!("align partition and filesystem; erases the {noun}, undo restores it"),
+        ActionKind::UseExt4 => {
+            format!("format it with ext4, for Linux only (predicted); erases the {noun}, undo restores it")
+        }
         ActionKind::Archive => "copy folders of small files as one archive".to_owned(),
         ActionKind::RestBetweenCopies(cache) => {
             format!("keep each copy below {cache}, and pause between copies")
@@ -103,14 +108,17 @@ fn commands(kind: ActionKind, report: &Report<'_>) -> Vec<String> {
             .map(|name| format!("echo 2048 | sudo tee /sys/block/{name}/device/max_sectors"))
             .into_iter()
             .collect(),
-        ActionKind::Realign if is_in_file => vec![
-            "sudo flashscope plan /dev/sdX --for share -o plan.json".to_owned(),
-            "sudo flashscope apply plan.json".to_owned(),
-        ],
-        ActionKind::Realign => vec![
-            format!("{sudo}flashscope plan {target} --for share -o plan.json"),
-            format!("{sudo}flashscope apply plan.json"),
-        ],
+        ActionKind::Realign | ActionKind::UseExt4 => {
+            let purpose = match kind {
+                ActionKind::Realign => purpose(run),
+                _ => Purpose::LinuxData,
+            };
+            let (sudo, target) = if is_in_file { ("sudo ", "/dev/sdX") } else { (sudo, target.as_str()) };
+            vec![
+                format!("{sudo}flashscope plan {target} --for {purpose} -o plan.json"),
+                format!("{sudo}flashscope apply plan.json"),
+            ]
+        }
         ActionKind::Archive => vec!["tar --create --file /media/STICK/folder.tar folder/".to_owned()],
         ActionKind::MeasureWrites if is_in_file && cut_short(run).is_none() => {
             vec!["sudo flashscope check /dev/sdX --scratch".to_owned()]
@@ -129,6 +137,16 @@ fn commands(kind: ActionKind, report: &Report<'_>) -> Vec<String> {
         ActionKind::MeasureLongStream => {
             vec![format!("{sudo}flashscope check {target} --erase --sustained")]
         }
+    }
+}
+
+/// What a new layout is for, if the filesystem stays what it is.
+fn purpose(run: &RunFile) -> Purpose {
+    let largest = run.attachment.largest_volume();
+    let filesystem = largest.and_then(|volume| volume.filesystem.as_deref()).unwrap_or_default();
+    match filesystem {
+        "" | "vfat" | "msdos" | "exfat" | "ntfs" | "ntfs3" | "fuseblk" => Purpose::Share,
+        _ => Purpose::LinuxData,
     }
 }
 

@@ -65,7 +65,7 @@ pub struct NumberText {
 /// The first screen of a report; `None` if it is not of a check.
 #[must_use]
 pub fn first_screen(report: &Report<'_>) -> Option<FirstScreen> {
-    let verdict = verdict_of(report.run, report.findings)?;
+    let verdict = verdict_of(report.run, report.findings, &report.predicted)?;
     let has_gain = verdict.actions.iter().any(|action| action.gain.is_some());
     let is_known = verdict.state != VerdictState::Unknown && !verdict.state.is_alarm();
     Some(FirstScreen {

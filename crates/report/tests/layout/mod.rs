@@ -30,7 +30,7 @@ fn run_with_volume(volume: Volume) -> RunFile {
 /// The sentences about this volume; the sample's erase block is 8 MiB, its page 32 KiB.
 fn layout_sentences(volume: Volume) -> String {
     let (run, findings) = (run_with_volume(volume), sample::findings());
-    let layout = verdict(&Report { run: &run, findings: &findings }).layout;
+    let layout = verdict(&Report::new(&run, &findings)).layout;
     layout.iter().map(ToString::to_string).collect()
 }
 
@@ -74,7 +74,7 @@ fn the_layout_is_in_the_text_and_on_the_page_if_the_erase_block_is_known() {
     let run = run_with_volume(fat_volume(Bytes::mib(8), Bytes::mib(16)));
     let findings = sample::findings();
     let texts = |findings: &[Finding]| {
-        let report = Report { run: &run, findings };
+        let report = Report::new(&run, findings);
         [terminal(&report, 80, Style::Plain), html(&report)]
     };
     for text in texts(&findings) {
@@ -97,9 +97,7 @@ fn alignment_is_no_advice_where_everything_is_aligned() {
     let findings = sample::findings();
     let is_advised = |volume| {
         let run = run_with_volume(volume);
-        advice(&Report { run: &run, findings: &findings })
-            .iter()
-            .any(|advice| advice.id == "align_partitions")
+        advice(&Report::new(&run, &findings)).iter().any(|advice| advice.id == "align_partitions")
     };
     assert!(!is_advised(fat_volume(Bytes::new(63 * 512), Bytes::mib(8))));
     assert!(is_advised(fat_volume(Bytes::mib(1), Bytes::mib(2))));

@@ -8,8 +8,7 @@ use flashscope_record::run_file::RunFile;
 /// filesystem.
 #[must_use]
 pub fn present(run: &RunFile) -> Option<Layout> {
-    let known = run.attachment.volumes.iter().filter(|volume| volume.filesystem.is_some());
-    let volume = known.max_by_key(|volume| volume.size)?;
+    let volume = run.attachment.largest_volume()?;
     Some(Layout { variant: variant(volume)?, start: volume.start })
 }
 

@@ -71,6 +71,12 @@ fn actions(seen: &Seen) -> Vec<String> {
             ActionKind::FasterReader => is_named(&[Bottleneck::Reader]),
             ActionKind::LargerCommands => is_named(&[Bottleneck::Driver]),
             ActionKind::Realign => is_named(&[Bottleneck::Alignment, Bottleneck::Filesystem]),
+            ActionKind::UseExt4 => is_named(&[
+                Bottleneck::SmallWrites,
+                Bottleneck::OpenUnits,
+                Bottleneck::Alignment,
+                Bottleneck::Filesystem,
+            ]),
             ActionKind::Archive => is_named(&[Bottleneck::SmallWrites, Bottleneck::OpenUnits]),
             ActionKind::RestBetweenCopies(_) => is_named(&[Bottleneck::SlcCache]),
             ActionKind::BackUp

@@ -78,7 +78,7 @@ impl Seen {
             remarks: Vec::new(),
         };
         let findings = findings_of(&run);
-        let report = Report { run: &run, findings: &findings };
+        let report = Report::new(&run, &findings);
         let screen = first_screen(&report).context("no first screen")?;
         let text = first_screen_text(&report, 80, Style::Plain).context("no first screen")?;
         let details = terminal(&report, 100, Style::Plain);

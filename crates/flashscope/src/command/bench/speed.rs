@@ -11,6 +11,7 @@ use flashscope_record::observation::{Direction, LinkLimit, Observations, Order, 
 use super::directory;
 use crate::args::{Erase, OrderName, SpeedTests, Thorough};
 use crate::budget::{WRITE_BUDGET, budget};
+use crate::command::concluded::Concluded;
 use crate::command::show;
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
@@ -68,7 +69,7 @@ pub fn run(
     let measured = measure(tests, &directions, is_thorough, &mut target, printer);
     let restored = scratch::finish(&mut target, printer);
     let run = show::run_of(&target, measured?);
-    let shown = show::measurement(&target, &run, &[], &tests.output.files, printer);
+    let shown = show::measurement(&target, &run, &Concluded::default(), &tests.output.files, printer);
     directory::print_removed(&target, &run, printer);
     restored.and(shown)
 }

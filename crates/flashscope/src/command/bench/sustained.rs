@@ -12,6 +12,7 @@ use flashscope_measure::{Experiment, Extent};
 use super::directory;
 use crate::args::BenchSustained;
 use crate::budget::budget;
+use crate::command::concluded::Concluded;
 use crate::command::show;
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
@@ -51,8 +52,8 @@ pub fn run(arguments: &BenchSustained, printer: &Printer) -> Result<Exit, Failur
     target.note_failures(progress.failed_requests());
     let restored = scratch::finish(&mut target, printer);
     let run = show::run_of(&target, vec![seen]);
-    let findings = flashscope_infer::relevant_findings_of(&run);
-    let shown = show::measurement(&target, &run, &findings, &arguments.output.files, printer);
+    let concluded = Concluded::from_findings(flashscope_infer::relevant_findings_of(&run));
+    let shown = show::measurement(&target, &run, &concluded, &arguments.output.files, printer);
     directory::print_removed(&target, &run, printer);
     restored.and(shown)
 }
