@@ -104,7 +104,7 @@ fn attempt(recording: &Recording, start: Bytes, total: u64, replayed: Replayed) 
     };
     let trial = match reason {
         Some(reason) => Err(Failure { tried: trial, reason }),
-        None => Ok(trial),
+        None => Ok(Trial { seconds: trial.seconds.max(recording.kernel_seconds()), ..trial }),
     };
     Attempt { trial, requests }
 }

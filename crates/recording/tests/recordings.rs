@@ -12,7 +12,9 @@ use flashscope_device::{
     ByteRange, Bytes, Checksum, Completion, Device, DeviceError, Instant, Op, OpKind, Pattern, Tag,
 };
 use flashscope_record::{TrialOperation, TrialWorkload, Writeback};
-use flashscope_recording::{Fit, Index, Recording, RecordingError, Recordings, Wish, choose, decode, replay};
+use flashscope_recording::{
+    Choice, Fit, Index, Place, Recording, RecordingError, Recordings, Wish, choose, decode, replay, try_out,
+};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use tempfile::TempDir;
 
@@ -294,4 +296,22 @@ fn requests_go_to_the_start_of_the_filesystem_and_failures_are_counted() {
     let beyond = replay(&writes, Bytes::mib(1), &mut device, 1, Pattern::new(3));
     assert_eq!((beyond.failed, beyond.requests), (1, 1));
     assert!(beyond.first_failure.is_some());
+}
+
+#[test]
+fn vfat_with_flush_takes_at_least_the_sleep_of_the_kernel_after_each_file() {
+    let bytes = file(&requests());
+    let seconds = |mount: &str, operation| {
+        let write = Recording { mount: mount.to_owned(), operation, ..entry("a.zst", &bytes, 5) };
+        let folder = folder(&[write.clone()], &[("a.zst", &bytes)]);
+        let recordings = Recordings::in_folder(folder.path()).unwrap();
+        let place = Place { start: Bytes::ZERO, queue_depth: 1, pattern: Pattern::new(1) };
+        let choice = Choice { write: &write, read: None };
+        let mut device = MemoryDevice::new(CAPACITY);
+        try_out(&recordings, &choice, &mut device, place).unwrap()[0].trial.as_ref().unwrap().seconds
+    };
+    // 2,000 files, a tenth of a second each.
+    assert!((seconds("rw,flush", TrialOperation::Write) - 200.0).abs() < 1e-9);
+    assert!(seconds("rw", TrialOperation::Write) < 1.0);
+    assert!(seconds("rw,flush", TrialOperation::Read) < 1.0);
 }
