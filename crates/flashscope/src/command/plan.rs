@@ -64,9 +64,10 @@ pub fn run(arguments: &Plan, printer: &Printer) -> Result<Exit, Failure> {
     let gain = known.as_ref().and_then(|(run, findings)| plan_gain::of_alignment(run, findings));
     let mut plan =
         flashscope_layout::plan(&medium, &wish(arguments, known.as_ref(), gain)).or_exit_bare(Exit::Usage)?;
-    plan.predicted = known
-        .as_ref()
-        .and_then(|(run, _)| plan_gain::predicted(run, &plan, || !target.interrupt.is_requested()));
+    // ext4 without a journal was recorded without a stripe, so not as it is planned.
+    let recorded = known.as_ref().filter(|_| !arguments.no_journal);
+    plan.predicted =
+        recorded.and_then(|(run, _)| plan_gain::predicted(run, &plan, || !target.interrupt.is_requested()));
     if target.interrupt.is_requested() {
         return Ok(Exit::Interrupted);
     }

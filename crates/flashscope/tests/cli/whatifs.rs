@@ -206,4 +206,6 @@ fn plan_with_a_run_predicts_its_gain_over_the_present_filesystem() {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("Predicted: the 33,000 files"), "{text}");
     assert!(text.contains("as with the present vfat at 31.5 KiB."), "{text}");
+    let without_journal = [arguments.as_slice(), &["--no-journal"]].concat();
+    assert_eq!(document(&without_journal).get("predicted"), None, "not recorded as it is planned");
 }
