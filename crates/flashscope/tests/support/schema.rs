@@ -70,13 +70,36 @@ pub fn name_of(arguments: &[&str], document: &Value) -> &'static str {
     SCHEMAS.iter().find(|(command, _)| arguments.starts_with(command)).unwrap().1
 }
 
-/// Fails if a document does not match its schema.
+/// Fails if a document does not match its schema, or has an interval that holds none of its own numbers.
 pub fn assert_valid(name: &str, document: &Value) {
+    assert_intervals(name, document);
     let errors: Vec<String> = VALIDATORS[name]
         .iter_errors(document)
         .map(|error| format!("{}: {error}", error.instance_path()))
         .collect();
     assert!(errors.is_empty(), "{name}: {errors:#?}\n{document:#}");
+}
+
+/// Fails if an object with `low` and `high` has them in the wrong order, or has other numbers and none of them
+/// lies between.
+fn assert_intervals(name: &str, value: &Value) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| assert_intervals(name, item)),
+        Value::Object(fields) => {
+            fields.values().for_each(|field| assert_intervals(name, field));
+            let number = |key: &str| fields.get(key).and_then(Value::as_f64);
+            let (Some(low), Some(high)) = (number("low"), number("high")) else { return };
+            let ends = ["low", "high"];
+            let others: Vec<f64> = fields
+                .iter()
+                .filter(|(key, _)| !ends.contains(&key.as_str()))
+                .filter_map(|(_, field)| field.as_f64())
+                .collect();
+            let is_inside = others.is_empty() || others.iter().any(|other| (low..=high).contains(other));
+            assert!(low <= high && is_inside, "{name}: an interval without its value: {value:#}");
+        }
+        _ => {}
+    }
 }
 
 /// Whether a document matches a schema.
