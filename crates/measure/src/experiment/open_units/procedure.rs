@@ -140,13 +140,6 @@ impl Search<'_, '_> {
             unmerged =
                 if is_decided { self.survey_sizes(&mut pool, verdict.number + 1, &posterior)? } else { None };
         }
-        let is_doubtful = is_decided
-            && unmerged.is_none()
-            && self.survey_suggests_random_eviction(&posterior, verdict.number);
-        if is_doubtful {
-            self.recheck_eviction_rule(&mut pool, &mut posterior, units_max)?;
-            is_decided = posterior.verdict().is_found(units_max);
-        }
         let is_found = is_decided && posterior.is_seen_open();
         if !is_found && self.data.opening_pairs.is_empty() && self.affords_whole_pair() {
             self.open_pairs(posterior.classifier())?;

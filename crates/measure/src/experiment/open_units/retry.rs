@@ -5,10 +5,9 @@ use flashscope_device::{Bytes, SECTOR};
 use flashscope_infer::open_blocks::eviction::EvictionLaw;
 use flashscope_infer::open_blocks::evidence;
 use flashscope_infer::open_blocks::posterior::Posterior;
-use flashscope_record::observation::{OpenUnitsCell, Order};
+use flashscope_record::observation::Order;
 
 use crate::experiment::block_pool::BlockPool;
-use crate::experiment::open_units::eviction_rule::NUMBER_MAX;
 use crate::experiment::open_units::search::{BASELINE, Search, oldest_first};
 use crate::session::Stop;
 
@@ -17,8 +16,6 @@ const FRESH_BLOCKS_MIN: u32 = 16;
 /// From four merges above the cost of switching on, the switches themselves are no merges, also if merges are
 /// rare. Guess.
 const MERGES_MIN: usize = 4;
-/// Rounds of one block too many before the eviction rule is decided again.
-const RECHECK_ROUNDS: u32 = 3;
 
 impl Search<'_, '_> {
     /// Searches again with smaller requests if nothing merged: no merge is due if the request equals the
@@ -136,46 +133,5 @@ impl Search<'_, '_> {
         self.decide_rule(&mut pool, &mut retried, units_max)?;
         self.confirm(&mut pool, &mut retried, units_max)?;
         Ok(Some((pool, retried)))
-    }
-
-    /// Whether smaller requests into one block too many merged only now and then. Under LRU eviction each of
-    /// them would merge.
-    pub(super) fn survey_suggests_random_eviction(&self, posterior: &Posterior, number: u32) -> bool {
-        let is_surveyed = |cell: &&OpenUnitsCell| {
-            cell.order == Order::Linear && cell.open_units == number + 1 && cell.request < self.request
-        };
-        // A block that all others were written after is not open any more.
-        let is_mixed = |cell: &OpenUnitsCell| {
-            let slow: Vec<bool> =
-                cell.writes().map(|(_, latency)| posterior.classifier().is_slow(latency)).collect();
-            slow.contains(&true) && slow.iter().skip(number as usize + 1).any(|slow| !slow)
-        };
-        posterior.eviction_probability(EvictionLaw::Lru) > 0.5
-            && number <= NUMBER_MAX
-            && !self.data.led
-            && self.data.cells.iter().filter(is_surveyed).any(is_mixed)
-    }
-
-    /// Rounds of one block too many with whole requests, and the search from there on, to decide the eviction
-    /// rule again.
-    pub(super) fn recheck_eviction_rule(
-        &mut self,
-        pool: &mut BlockPool,
-        posterior: &mut Posterior,
-        units_max: u32,
-    ) -> Result<(), Stop> {
-        let too_many = posterior.verdict().number + 1;
-        let indices = oldest_first(pool, posterior, too_many as usize);
-        pool.fill_gaps(&mut self.session, indices.iter().copied(), self.request)?;
-        pool.set_request(self.request);
-        // Smaller requests went to other blocks in between: first restore the order that the posterior knows.
-        for index in indices {
-            pool.write(&mut self.session, &mut self.blocks, index)?;
-        }
-        for _ in 0..RECHECK_ROUNDS {
-            self.step(pool, posterior.whole_turn(too_many), posterior)?;
-        }
-        self.search(pool, posterior, units_max)?;
-        self.decide_rule(pool, posterior, units_max)
     }
 }
