@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use flashscope_device::Bytes;
-
 use flashscope_infer::open_blocks::eviction::EvictionLaw;
 use flashscope_infer::open_blocks::evidence;
 use flashscope_infer::open_blocks::posterior::{OPEN_MAX, Posterior};
@@ -33,8 +31,6 @@ pub(super) const REQUESTS_MAX: u64 = (BASELINE + BASELINE * evidence::ROUND_ROBI
 struct Sequential {
     pool: BlockPool,
     posterior: Posterior,
-    /// The largest request that costs no merge, if there is one.
-    unmerged: Option<Bytes>,
     /// Whether the random test was made already, among the sequential ones.
     is_random_tested: bool,
 }
@@ -44,7 +40,7 @@ impl Search<'_, '_> {
     pub(super) fn run(&mut self) -> Result<(), Stop> {
         let units_max = self.experiment.units_max;
         let Some((pool, posterior)) = self.search_sequentially(units_max)? else { return Ok(()) };
-        let Sequential { mut pool, posterior, unmerged, mut is_random_tested } =
+        let Sequential { mut pool, posterior, mut is_random_tested } =
             self.test_sequentially(pool, posterior, units_max)?;
         let verdict = posterior.verdict();
         let is_decided = verdict.is_found(units_max);
@@ -55,7 +51,6 @@ impl Search<'_, '_> {
         }
         self.test_mapping_unit(&posterior)?;
         if is_decided && posterior.eviction_probability(EvictionLaw::Random) < 0.5 {
-            self.request = self.affordable_request(verdict.number, unmerged);
             is_random_tested = posterior.is_seen_open() && self.continue_randomly(&mut pool, &posterior)?;
         }
         if !is_random_tested {
@@ -130,21 +125,21 @@ impl Search<'_, '_> {
             && posterior.eviction_probability(EvictionLaw::Random) > 0.5
             && (self.continue_randomly(&mut pool, &posterior)?
                 || self.open_into_freed_slots(&pool, &posterior, verdict.number)?);
-        let mut unmerged =
-            if is_decided { self.survey_sizes(&mut pool, verdict.number + 1, &posterior)? } else { None };
-        if unmerged.is_some()
+        if is_decided
+            && self.survey_sizes(&mut pool, verdict.number + 1, &posterior)?
             && let Some(retried) = self.retry_with_fresh_blocks(&mut pool, &posterior, units_max)?
         {
             (pool, posterior) = retried;
             (verdict, is_decided) = (posterior.verdict(), posterior.verdict().is_found(units_max));
-            unmerged =
-                if is_decided { self.survey_sizes(&mut pool, verdict.number + 1, &posterior)? } else { None };
+            if is_decided {
+                self.survey_sizes(&mut pool, verdict.number + 1, &posterior)?;
+            }
         }
         let is_found = is_decided && posterior.is_seen_open();
         if !is_found && self.data.opening_pairs.is_empty() && self.affords_whole_pair() {
             self.open_pairs(posterior.classifier())?;
         }
-        Ok(Sequential { pool, posterior, unmerged, is_random_tested })
+        Ok(Sequential { pool, posterior, is_random_tested })
     }
 
     /// The random search.

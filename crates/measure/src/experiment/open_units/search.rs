@@ -35,10 +35,6 @@ const NEARLY_DECIDED: u32 = 3;
 const FINISHING_TIME_FACTOR: f64 = 1.3;
 /// Rounds of as many blocks as fit, until all of them are open again. Guess.
 pub(super) const ROUNDS_MAX: u32 = 6;
-/// Under LRU eviction a search takes about four writes into each block. Measured on the virtual sticks.
-const WRITES_PER_BLOCK_LRU: u64 = 4;
-/// The request is not cut to less than a fourth of its size to save bytes.
-const CUT_FACTOR_MAX: u64 = 4;
 
 /// The state of one run.
 pub(super) struct Search<'a, 'b> {
@@ -200,22 +196,6 @@ impl<'a, 'b> Search<'a, 'b> {
             && verdict.high - verdict.low <= NEARLY_DECIDED
             && self.session.device_time() < time_max
             && self.session.bytes_written() < self.bytes_max(order)
-    }
-
-    /// The request, halved up to twice until `blocks` blocks can be searched under LRU eviction with the
-    /// bytes left. It stays above `unmerged`, the size that costs no merge.
-    pub(super) fn affordable_request(&self, blocks: u32, unmerged: Option<Bytes>) -> Bytes {
-        let left = self.experiment.bytes_max.saturating_sub(self.session.bytes_written());
-        let writes = u64::from(blocks + 1) * WRITES_PER_BLOCK_LRU;
-        let mut size = self.request;
-        while size * writes > left
-            && size * CUT_FACTOR_MAX > self.request
-            && (size / 2).is_multiple_of(SURVEY_REQUEST_MIN)
-            && unmerged.is_none_or(|unmerged| size / 2 > unmerged)
-        {
-            size = size / 2;
-        }
-        size
     }
 }
 

@@ -24,14 +24,14 @@ pub(super) fn requests_max(units_max: u32) -> u64 {
 }
 
 impl Search<'_, '_> {
-    /// The largest size whose writes into one block too many cost no merge, as controllers write small
+    /// Whether a size was found whose writes into one block too many cost no merge, as controllers write small
     /// requests elsewhere.
     pub(super) fn survey_sizes(
         &mut self,
         pool: &mut BlockPool,
         too_many: u32,
         sequential: &Posterior,
-    ) -> Result<Option<Bytes>, Stop> {
+    ) -> Result<bool, Stop> {
         let classifier = sequential.classifier();
         let rounds = match too_many - 1 {
             _ if sequential.eviction_probability(EvictionLaw::Random) > 0.5 => SURVEY_ROUNDS_RANDOM,
@@ -49,16 +49,16 @@ impl Search<'_, '_> {
             pool.set_request(size);
             let mut slow = 0;
             for index in oldest_first.by_ref().take((rounds * too_many) as usize) {
-                let Some(written) = self.write(pool, too_many, index)? else { return Ok(None) };
+                let Some(written) = self.write(pool, too_many, index)? else { return Ok(false) };
                 slow += usize::from(written.latency.is_some_and(|latency| classifier.is_slow(latency)));
                 if slow >= SLOW_MIN {
                     break;
                 }
             }
             if slow < SLOW_MIN {
-                return Ok(Some(size));
+                return Ok(true);
             }
         }
-        Ok(None)
+        Ok(false)
     }
 }
