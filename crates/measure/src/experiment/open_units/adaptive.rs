@@ -78,7 +78,7 @@ impl Search<'_, '_> {
         let mut next_check = posterior.writes() + FIRST_CHECK;
         while posterior.writes() < self.writes_max()
             && is_worthwhile(posterior, units_max)
-            && (!self.is_spent(pool.order) || self.may_finish(pool.order, posterior))
+            && !self.is_spent(pool.order)
         {
             let next = self.next(posterior, units_max);
             let Some(step) = next.filter(|_| !self.should_shrink(pool.order, posterior)) else {

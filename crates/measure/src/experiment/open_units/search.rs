@@ -28,11 +28,6 @@ pub(super) const TIME_MAX: Duration = Duration::from_secs(1500);
 pub(super) const SMALLER_WRITES_FACTOR: usize = 16;
 /// A search with smaller requests may take 1.5 times as long. Guess.
 const SMALLER_TIME_FACTOR: f64 = 1.5;
-/// A search may take [`FINISHING_TIME_FACTOR`] times as long again if its interval spans at most this many
-/// numbers.
-const NEARLY_DECIDED: u32 = 3;
-/// See [`NEARLY_DECIDED`]. Guess.
-const FINISHING_TIME_FACTOR: f64 = 1.3;
 /// Rounds of as many blocks as fit, until all of them are open again. Guess.
 pub(super) const ROUNDS_MAX: u32 = 6;
 
@@ -186,16 +181,6 @@ impl<'a, 'b> Search<'a, 'b> {
         let time_max = if self.is_first(order) { SEQUENTIAL_TIME_MAX } else { TIME_MAX };
         self.session.device_time() >= time_max.mul_f64(factor)
             || self.session.bytes_written() >= self.bytes_max(order)
-    }
-
-    /// Whether the sequential search is so nearly decided that it may exceed its time, though not its bytes.
-    pub(super) fn may_finish(&self, order: Order, posterior: &Posterior) -> bool {
-        let verdict = posterior.verdict();
-        let time_max = SEQUENTIAL_TIME_MAX.mul_f64(SMALLER_TIME_FACTOR * FINISHING_TIME_FACTOR);
-        self.is_first(order)
-            && verdict.high - verdict.low <= NEARLY_DECIDED
-            && self.session.device_time() < time_max
-            && self.session.bytes_written() < self.bytes_max(order)
     }
 }
 
