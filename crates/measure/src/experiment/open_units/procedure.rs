@@ -87,14 +87,6 @@ impl Search<'_, '_> {
             self.search(&mut pool, &mut posterior, units_max)?;
         }
         self.decide_and_confirm(&mut pool, &mut posterior, units_max)?;
-        // All writes together may decide on another number than the search did.
-        if let Some(of_all) = evidence::sequential_posterior(self.data)
-            && of_all.verdict().number != posterior.verdict().number
-        {
-            posterior = of_all;
-            self.search(&mut pool, &mut posterior, units_max)?;
-            self.decide_and_confirm(&mut pool, &mut posterior, units_max)?;
-        }
         if self.data.led {
             self.request = whole_request;
             posterior = evidence::with_whole_requests(posterior, self.data);
