@@ -6,7 +6,7 @@ use flashscope_record::observation::Order;
 
 use super::weighed::Search;
 use crate::open_blocks::eviction::EvictionLaw;
-use crate::open_blocks::{evidence, posterior};
+use crate::open_blocks::evidence;
 
 /// The eviction laws themselves are wrong with this probability, which no posterior contains. Guess.
 const MODEL_ERROR: f64 = 0.005;
@@ -19,8 +19,6 @@ pub const SHORTER_THAN_ERASING: f64 = 0.1;
 /// So are merges in random order that copy this many times as fast as the stick writes: copying programs the
 /// same pages, in several dies at once at most. Guess.
 const COPIES_QUICKLY: f64 = 4.0;
-/// A cost in random order alone is no merge with this probability. Guess.
-const NOTHING_IN_ORDER: f64 = 0.06;
 /// Switches between two blocks that cost less than copying one are no merges with this probability. Guess.
 const MAY_BE_SWITCHES: f64 = 0.05;
 /// A block of fewer writes than this makes the search less sure. Guess.
@@ -43,13 +41,6 @@ impl Search<'_> {
             + few
             + self.merge_model_error(order)
             + self.switch_model_error()
-            + self.order_model_error(order)
-    }
-
-    /// If nothing merges in sequential order, the cost of random order may be a cache that fills up.
-    fn order_model_error(&self, order: Order) -> f64 {
-        let is_beyond = order == Order::Random && self.linear.exceeds_max(posterior::OPEN_MAX + 1);
-        if is_beyond { NOTHING_IN_ORDER } else { 0.0 }
     }
 
     /// If merges between two blocks are shorter than copying one, they may be the cost of any switch.
