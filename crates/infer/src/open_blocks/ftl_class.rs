@@ -91,12 +91,8 @@ fn of_special_kind(data: &OpenUnitsData, search: &Search<'_>) -> Option<Finding>
             };
             let fits = search.fits(Order::Linear).unwrap_or(0);
             let extra_s = search.merge(Order::Linear, fits).map_or(0.0, |(seconds, _)| seconds);
-            let evidence = BlockEvidence::ShortMerge { is_random: false, extra_s };
+            let evidence = BlockEvidence::ShortMerge { extra_s };
             (FtlClass::LogStructured, Confidence::new(confidence), Evidence::Blocks(evidence))
-        }
-        LayerKind::Completed(extra_s) => {
-            let evidence = BlockEvidence::ShortMerge { is_random: true, extra_s };
-            (FtlClass::LogStructured, Confidence::new(BY_SHORT_MERGES), Evidence::Blocks(evidence))
         }
         LayerKind::Whole(request) => {
             let evidence = BlockEvidence::FreeRequests { request };

@@ -144,20 +144,6 @@ mod tests {
     }
 
     #[test]
-    fn a_random_write_too_fast_to_copy_a_block_shows_a_log() {
-        let kind =
-            |erase_block| Search::new(&slow_in_random_order(erase_block)).ok().map(|search| search.kind);
-        assert!(
-            matches!(kind(Bytes::mib(32)), Some(LayerKind::Completed(seconds)) if (0.026..0.028).contains(&seconds))
-        );
-        assert_eq!(
-            kind(Bytes::mib(8)),
-            Some(LayerKind::Blocks),
-            "300 MB/s would be fast, but not impossible"
-        );
-    }
-
-    #[test]
     fn blocks_seen_open_by_large_requests_count_after_an_interrupted_search() {
         let all = slow_in_random_order(Bytes::mib(32));
         let started = all.cells.iter().take(1).map(|cell| OpenUnitsCell {

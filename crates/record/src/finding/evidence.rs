@@ -157,8 +157,6 @@ pub enum BlockEvidence {
     },
     /// A merge is far shorter than copying an erase block.
     ShortMerge {
-        /// Whether it shows in a random write into one block; else in a switch between blocks over data.
-        is_random: bool,
         /// How much longer that write takes.
         extra_s: f64,
     },

@@ -141,14 +141,10 @@ fn logs(figures: BlockEvidence) -> Option<String> {
             "one write in {every} takes {} longer, in any blocks: pages are mapped freely, and these writes wait for garbage collection",
             time(extra_s)
         ),
-        BlockEvidence::ShortMerge { is_random, extra_s } => {
-            let write =
-                if is_random { "a random write into one block" } else { "a switch between blocks over data" };
-            format!(
-                "{write} takes only {} longer, far less than copying an erase block: the log merges a smaller unit",
-                time(extra_s)
-            )
-        }
+        BlockEvidence::ShortMerge { extra_s } => format!(
+            "a switch between blocks over data takes only {} longer, far less than copying an erase block: the log merges a smaller unit",
+            time(extra_s)
+        ),
         BlockEvidence::FreeRequests { request } => format!(
             "with any number of blocks, requests of {request} take no longer, smaller ones do: {request} is the mapping unit of a log"
         ),

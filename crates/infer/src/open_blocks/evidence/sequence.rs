@@ -13,12 +13,10 @@ const BASELINE_MIN: usize = 3;
 /// The number of units in a round-robin baseline, for devices on which only a continued write is faster.
 pub const ROUND_ROBIN_UNITS: u32 = 2;
 
-/// No stick copies faster than this, bytes per second, ...
-const COPIED_BYTES_PER_S: f64 = 400e6;
+/// Hardly a stick copies faster than this, bytes per second, ...
+const COPIED_BYTES_PER_S: f64 = 200e6;
 /// ... or than this many times its write speed: copying uses several dies, and no link. Guess.
-const COPIED_FASTER: f64 = 40.0;
-/// This many times slower than those limits is still hardly ever met. Guess.
-const HARDLY: f64 = 2.0;
+const COPIED_FASTER: f64 = 20.0;
 
 /// The classifier by the writes into one unit at the start, which contain no merge. The first of them, which
 /// may evict another block, does not count. `None` if there are too few.
@@ -34,18 +32,6 @@ fn baseline_round_robin(cells: &[OpenUnitsCell], units: u32) -> Option<SlowClass
     SlowClassifier::from_baseline(&times).filter(|_| times.len() >= BASELINE_MIN)
 }
 
-/// Whether a merge with this extra time, seconds, is too short to copy an erase block.
-#[must_use]
-pub fn copies_less_than_block(
-    seconds: f64,
-    classifier: SlowClassifier,
-    request: Bytes,
-    erase_block: Bytes,
-) -> bool {
-    let writes = request.as_f64() / classifier.typical_seconds();
-    seconds * (writes * COPIED_FASTER).max(COPIED_BYTES_PER_S) < erase_block.as_f64()
-}
-
 /// Whether a merge with this extra time, seconds, hardly copies an erase block: then it is worth testing
 /// whether more blocks take far longer.
 #[must_use]
@@ -55,7 +41,8 @@ pub fn hardly_copies_block(
     request: Bytes,
     erase_block: Bytes,
 ) -> bool {
-    copies_less_than_block(seconds / HARDLY, classifier, request, erase_block)
+    let writes = request.as_f64() / classifier.typical_seconds();
+    seconds * (writes * COPIED_FASTER).max(COPIED_BYTES_PER_S) < erase_block.as_f64()
 }
 
 /// Writes of a search with requests of one size.

@@ -115,18 +115,6 @@ impl<'a> Search<'a> {
             |own: &&f64| [0.5, 1.0, 2.0].iter().any(|times| (**own / (median_s * times) - 1.0).abs() < ALIKE);
         count(seconds.iter().filter(is_alike).count()) >= count(seconds.len()) * MOST_ALIKE
     }
-
-    /// The extra time of a random write into one block, seconds, if that is too short to copy an erase block:
-    /// it completes something smaller.
-    pub(super) fn random_completion(&self) -> Option<f64> {
-        if self.fits(Order::Random)? > 0 {
-            return None;
-        }
-        let (seconds, _) = self.merge(Order::Random, 0)?;
-        let request = self.data.cells.first()?.request;
-        evidence::copies_less_than_block(seconds, self.classifier, request, self.data.erase_block)
-            .then_some(seconds)
-    }
 }
 
 /// Garbage collection, if it shows while one block is written sequentially, takes the same time each, and

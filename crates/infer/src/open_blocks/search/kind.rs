@@ -9,8 +9,6 @@ pub enum LayerKind {
     Blocks,
     /// A log that maps less than an erase block at once.
     Log,
-    /// The same, by the extra time of a random write, seconds: it completes less than an erase block.
-    Completed(f64),
     /// The same, by requests of at least this size: they cost nothing more into any number of blocks, since
     /// they leave nothing to complete.
     Whole(Bytes),
@@ -26,7 +24,7 @@ pub enum LayerKind {
 impl LayerKind {
     /// Whether it is a log: random writes cost more there, into any number of blocks.
     pub const fn is_log(self) -> bool {
-        matches!(self, Self::Log | Self::Completed(_) | Self::Whole(_))
+        matches!(self, Self::Log | Self::Whole(_))
     }
 }
 

@@ -91,8 +91,7 @@ impl<'a> Search<'a> {
         }
         let special = if is_one_run { Some(LayerKind::OneRun) } else { search.independent_of_blocks() };
         let whole = || search.free_request().map(LayerKind::Whole);
-        let completed = || search.random_completion().map(LayerKind::Completed);
-        Ok(Self { kind: special.or_else(whole).or_else(completed).unwrap_or(kind), ..search })
+        Ok(Self { kind: special.or_else(whole).unwrap_or(kind), ..search })
     }
 
     /// Whether the number was found over data only.
