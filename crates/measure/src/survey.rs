@@ -215,10 +215,8 @@ impl Survey {
         let left = BYTES_MAX.saturating_sub(device.cost().bytes_written);
         let bytes_max = left.min(open_units.bytes_max);
         let bytes_afterwards = left.saturating_sub(bytes_max).min(open_units.bytes_afterwards);
-        let smaller = page_needed_flushes(&seen).then_some(open_units.request / LOG_PAGES);
-        let open_units = OpenUnits { page, smaller, bytes_max, bytes_afterwards, ..open_units };
+        let open_units = OpenUnits { page, bytes_max, bytes_afterwards, ..open_units };
         seen.push(self.measure(&open_units, device, observer));
-        let request = smaller_that_merges(&seen).or(request);
         let fat_area = FatArea::new(erase_block, request, merges(&seen), self.seed);
         seen.push(match self.file {
             Some(_) => self.not_started(device, fat_area_data(erase_block), Refusal::InFile),
@@ -258,20 +256,6 @@ fn fat_area_data(erase_block: Bytes) -> Data {
 fn assumed(page: Option<Bytes>) -> Bytes {
     let page = page.filter(|page| *page <= ASSUMED_ERASE_BLOCK).unwrap_or(ASSUMED_ERASE_BLOCK);
     page * ASSUMED_ERASE_BLOCK.get().div_ceil(page.get().max(1)).next_power_of_two()
-}
-
-/// The mapping unit of most logs in pages, at most.
-const LOG_PAGES: u64 = 4;
-
-/// Whether only flushes showed the page: then it may be the mapping unit of a log.
-fn page_needed_flushes(seen: &[Observations]) -> bool {
-    seen.iter().any(|each| matches!(&each.data, Data::WriteSize(data) if data.edges_flushed))
-}
-
-/// The size of the writes that merge, if larger ones cost no merge.
-fn smaller_that_merges(seen: &[Observations]) -> Option<Bytes> {
-    let Some(Data::OpenUnits(data)) = seen.last().map(|last| &last.data) else { return None };
-    data.cells.first().filter(|_| !data.free.is_empty()).map(|cell| cell.request)
 }
 
 /// Controllers may write small requests elsewhere, without merges. The largest such size seen is 16 KiB (the

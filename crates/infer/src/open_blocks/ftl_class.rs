@@ -38,8 +38,6 @@ const OVER_DATA: f64 = 0.93;
 const BY_COLLECTION: f64 = 0.9;
 /// The confidence in a log by groups of random pages that cost nothing more. Guess.
 const BY_GROUPS: f64 = 0.94;
-/// The confidence in a log by larger requests that pay no merge. Guess.
-const BY_FREE_REQUESTS: f64 = 0.94;
 /// The confidence in a log by short merges alone. Guess.
 const BY_SHORT_MERGES: f64 = 0.9;
 /// The confidence in blocks with a single open block, where a log looks the same: such logs are rare. Guess.
@@ -93,10 +91,6 @@ fn of_special_kind(data: &OpenUnitsData, search: &Search<'_>) -> Option<Finding>
             let extra_s = search.merge(Order::Linear, fits).map_or(0.0, |(seconds, _)| seconds);
             let evidence = BlockEvidence::ShortMerge { extra_s };
             (FtlClass::LogStructured, Confidence::new(confidence), Evidence::Blocks(evidence))
-        }
-        LayerKind::Whole(request) => {
-            let evidence = BlockEvidence::FreeRequests { request };
-            (FtlClass::LogStructured, Confidence::new(BY_FREE_REQUESTS), Evidence::Blocks(evidence))
         }
         LayerKind::Collected(collection) => {
             let evidence = BlockEvidence::Collection { every: collection.every, extra_s: collection.seconds };

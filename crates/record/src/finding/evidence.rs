@@ -160,11 +160,6 @@ pub enum BlockEvidence {
         /// How much longer that write takes.
         extra_s: f64,
     },
-    /// With any number of blocks, requests of at least this size take no longer.
-    FreeRequests {
-        /// The smallest such request.
-        request: Bytes,
-    },
     /// Nothing merges in sequential order, every switch does in random order.
     RandomOrderMerges {
         /// The blocks that fit in random order.

@@ -145,9 +145,6 @@ fn logs(figures: BlockEvidence) -> Option<String> {
             "a switch between blocks over data takes only {} longer, far less than copying an erase block: the log merges a smaller unit",
             time(extra_s)
         ),
-        BlockEvidence::FreeRequests { request } => format!(
-            "with any number of blocks, requests of {request} take no longer, smaller ones do: {request} is the mapping unit of a log"
-        ),
         _ => return None,
     })
 }

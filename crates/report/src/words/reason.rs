@@ -487,7 +487,7 @@ mod tests {
             Reason::StallsHideMerges,
             Reason::CostPerByte { fits: 4 },
             Reason::BetweenRules { low: 3, high: 4, extra_s: 0.1, every_switch: None },
-            Reason::MergesDiffer(Evidence::Blocks(BlockEvidence::FreeRequests { request: SIZE })),
+            Reason::MergesDiffer(Evidence::Blocks(BlockEvidence::ShortMerge { extra_s: 0.1 })),
             Reason::NothingEvicted,
             Reason::FatAreaEndNotReached { blocks: 6 },
             Reason::OpeningVaries(2),

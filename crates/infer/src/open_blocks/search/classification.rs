@@ -75,13 +75,7 @@ impl<'a> Search<'a> {
         (is_long && is_free_in_one_run).then_some(LayerKind::SharedLogs(Collection { every, seconds }))
     }
 
-    /// The smallest request that costs nothing more into however many blocks, if smaller ones do.
-    pub(super) fn free_request(&self) -> Option<Bytes> {
-        let free = self.data.free.last()?.request;
-        self.fits(Order::Linear).map(|_| free)
-    }
-
-    /// The same with the search over data instead, if that found a number.
+    /// The search over data instead, if that found a number.
     pub(super) fn over_data(&self) -> Option<Self> {
         let (data, cells) = (self.data, &self.data.rewritten);
         let classifier = evidence::baseline_classifier(cells)?;

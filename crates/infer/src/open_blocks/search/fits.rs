@@ -49,7 +49,7 @@ impl Search<'_> {
     /// same in blocks of a wrong size.
     pub fn maps_less(&self) -> bool {
         match self.kind {
-            LayerKind::Log | LayerKind::Whole(_) => self.fits(Order::Linear).is_some_and(|fits| fits > 1),
+            LayerKind::Log => self.fits(Order::Linear).is_some_and(|fits| fits > 1),
             LayerKind::Collected(_) => true,
             _ => false,
         }

@@ -9,9 +9,6 @@ pub enum LayerKind {
     Blocks,
     /// A log that maps less than an erase block at once.
     Log,
-    /// The same, by requests of at least this size: they cost nothing more into any number of blocks, since
-    /// they leave nothing to complete.
-    Whole(Bytes),
     /// One sequential run; other writes go to logs.
     OneRun,
     /// The same, by merges that come once per erase block written, into whatever blocks, and never in one
@@ -24,7 +21,7 @@ pub enum LayerKind {
 impl LayerKind {
     /// Whether it is a log: random writes cost more there, into any number of blocks.
     pub const fn is_log(self) -> bool {
-        matches!(self, Self::Log | Self::Whole(_))
+        matches!(self, Self::Log)
     }
 }
 

@@ -90,8 +90,7 @@ impl<'a> Search<'a> {
             return Ok(log);
         }
         let special = if is_one_run { Some(LayerKind::OneRun) } else { search.independent_of_blocks() };
-        let whole = || search.free_request().map(LayerKind::Whole);
-        Ok(Self { kind: special.or_else(whole).unwrap_or(kind), ..search })
+        Ok(Self { kind: special.unwrap_or(kind), ..search })
     }
 
     /// Whether the number was found over data only.

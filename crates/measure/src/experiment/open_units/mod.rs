@@ -69,7 +69,7 @@ impl Experiment for OpenUnits {
     /// tests beside them. Nearly all runs end far below.
     fn estimate(&self, _device: &dyn Device) -> Estimate {
         // And one search above the cost of switching blocks.
-        let searches = (2 + 3 * search::SMALLER_WRITES_FACTOR) as u64 * self.writes_max() as u64;
+        let searches = (2 + 2 * search::SMALLER_WRITES_FACTOR) as u64 * self.writes_max() as u64;
         let other_tests = eviction_rule::requests_max(self.units_max)
             + size_survey::requests_max(self.units_max)
             + mapping_unit::REQUESTS_MAX

@@ -36,9 +36,6 @@ pub struct OpenUnits {
     pub request: Bytes,
     /// The effective page, if known. The mapping unit of a log can be as small.
     pub page: Option<Bytes>,
-    /// The size of each write of a second search, if nothing merges in the first. The request may then equal
-    /// the mapping unit of a log.
-    pub smaller: Option<Bytes>,
     /// The number of erase blocks at which the search ends.
     pub units_max: u32,
     /// The most bytes it may write.
@@ -58,7 +55,6 @@ impl OpenUnits {
             erase_block,
             request: erase_blocks::request(erase_block, request),
             page: None,
-            smaller: None,
             units_max: UNITS_MAX,
             bytes_max: BYTES_MAX,
             bytes_afterwards: BYTES_AFTER_FILL,

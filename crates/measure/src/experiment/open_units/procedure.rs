@@ -45,8 +45,7 @@ impl Search<'_, '_> {
         let verdict = posterior.verdict();
         let is_decided = verdict.is_found(units_max);
         self.control()?;
-        // If larger requests cost nothing, it is a log.
-        if self.has_one_sequential_log(posterior.classifier()) || (is_decided && !self.data.free.is_empty()) {
+        if self.has_one_sequential_log(posterior.classifier()) {
             return Ok(());
         }
         self.test_mapping_unit(&posterior)?;
@@ -71,9 +70,6 @@ impl Search<'_, '_> {
         self.rounds(&mut pool, 1, BASELINE)?;
         let Some(mut posterior) = evidence::sequential_posterior(self.data) else { return Ok(None) };
         self.search(&mut pool, &mut posterior, units_max)?;
-        if let Some(retried) = self.retry_with_smaller_requests(&posterior, units_max)? {
-            (pool, posterior) = retried;
-        }
         let whole_request = self.request;
         if self.should_shrink(Order::Linear, &posterior) {
             self.may_shrink = false;

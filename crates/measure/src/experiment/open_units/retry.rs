@@ -1,7 +1,5 @@
 //! Second searches of *open-units*, where the first one measured something else than merges.
 
-use flashscope_device::{Bytes, SECTOR};
-
 use flashscope_infer::open_blocks::eviction::EvictionLaw;
 use flashscope_infer::open_blocks::evidence;
 use flashscope_infer::open_blocks::posterior::Posterior;
@@ -18,35 +16,6 @@ const FRESH_BLOCKS_MIN: u32 = 16;
 const MERGES_MIN: usize = 4;
 
 impl Search<'_, '_> {
-    /// Searches again with smaller requests if nothing merged: no merge is due if the request equals the
-    /// mapping unit of a log.
-    /// `None` if that finds no number either. Then the data is unchanged.
-    pub(super) fn retry_with_smaller_requests(
-        &mut self,
-        posterior: &Posterior,
-        units_max: u32,
-    ) -> Result<Option<(BlockPool, Posterior)>, Stop> {
-        let is_possible =
-            |size: &Bytes| *size >= self.experiment.request_min() && size.is_multiple_of(SECTOR);
-        let smaller = self.experiment.smaller.filter(is_possible);
-        let Some(smaller) = smaller.filter(|_| posterior.fits_all(units_max)) else {
-            return Ok(None);
-        };
-        let larger = std::mem::replace(&mut self.request, smaller);
-        self.data.free = std::mem::take(&mut self.data.cells);
-        let mut pool = self.pool(Order::Linear);
-        self.rounds(&mut pool, 1, BASELINE)?;
-        if let Some(mut retried) = evidence::sequential_posterior(self.data) {
-            self.search(&mut pool, &mut retried, units_max)?;
-            if retried.verdict().is_found(units_max) {
-                return Ok(Some((pool, retried)));
-            }
-        }
-        self.request = larger;
-        self.data.cells = std::mem::take(&mut self.data.free);
-        Ok(None)
-    }
-
     /// Searches again from two blocks on, if every switch of blocks takes longer by less than the copy of a
     /// block. On some cards such a switch is no merge, and merges, which take far longer, begin with more
     /// blocks. `None` if none come. Then the data is unchanged.

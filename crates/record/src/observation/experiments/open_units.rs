@@ -21,10 +21,6 @@ pub struct OpenUnitsData {
     /// Sequential writes into one unit between the searches: a control of the device's speed.
     #[serde(default)]
     pub controls: Vec<Times>,
-    /// A sequential search whose requests never caused merges. The search in `cells` restarted with smaller
-    /// requests.
-    #[serde(default)]
-    pub free: Vec<OpenUnitsCell>,
     /// A sequential search in which each write that did not continue its predecessor took a little longer.
     /// The search in `cells` restarted with two units round-robin.
     #[serde(default)]
@@ -199,7 +195,7 @@ impl OpenUnitsCell {
 impl OpenUnitsData {
     /// The searches, as measured.
     fn searches(&self) -> impl Iterator<Item = &OpenUnitsCell> {
-        let before = self.free.iter().chain(&self.appended).chain(&self.outgrown);
+        let before = self.appended.iter().chain(&self.outgrown);
         let of_search = before.chain(&self.larger).chain(&self.cells);
         of_search.chain(&self.freed).chain(&self.continued).chain(&self.one_run)
     }
@@ -210,7 +206,6 @@ impl ExperimentData for OpenUnitsData {
         erase_block(self.erase_block)?;
         each("cells", &self.cells, cell)?;
         each("controls", &self.controls, Times::check)?;
-        each("free", &self.free, cell)?;
         each("appended", &self.appended, cell)?;
         each("apart", &self.apart, |pair| {
             time("apart", pair.apart)?;
@@ -273,9 +268,8 @@ mod tests {
     fn every_list_of_writes_is_checked() {
         let none = || OpenUnitsCell::round_robin((Order::Linear, 0, Bytes::kib(4)), Times::Each(Vec::new()));
         type Cells = fn(&mut OpenUnitsData) -> &mut Vec<OpenUnitsCell>;
-        let lists: [(&str, Cells); 9] = [
+        let lists: [(&str, Cells); 8] = [
             ("cells", |data| &mut data.cells),
-            ("free", |data| &mut data.free),
             ("appended", |data| &mut data.appended),
             ("larger", |data| &mut data.larger),
             ("rewritten", |data| &mut data.rewritten),
