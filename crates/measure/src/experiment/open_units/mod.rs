@@ -65,7 +65,7 @@ impl Experiment for OpenUnits {
         REGISTRATION.name
     }
 
-    /// The sum of three undecided searches with smaller requests, one with the requests asked for, and all
+    /// The sum of two undecided searches with smaller requests, one with the requests asked for, and all
     /// tests beside them. Nearly all runs end far below.
     fn estimate(&self, _device: &dyn Device) -> Estimate {
         // And one search above the cost of switching blocks.

@@ -97,11 +97,11 @@ impl Search<'_, '_> {
     fn test_sequentially(
         &mut self,
         mut pool: BlockPool,
-        mut posterior: Posterior,
+        posterior: Posterior,
         units_max: u32,
     ) -> Result<Sequential, Stop> {
-        let mut verdict = posterior.verdict();
-        let mut is_decided = verdict.is_found(units_max);
+        let verdict = posterior.verdict();
+        let is_decided = verdict.is_found(units_max);
         if is_decided && self.may_have_rare_merges(&posterior, verdict.number) {
             self.open_pairs(posterior.classifier())?;
         }
@@ -113,15 +113,8 @@ impl Search<'_, '_> {
             && posterior.eviction_probability(EvictionLaw::Random) > 0.5
             && (self.continue_randomly(&mut pool, &posterior)?
                 || self.open_into_freed_slots(&pool, &posterior, verdict.number)?);
-        if is_decided
-            && self.survey_sizes(&mut pool, verdict.number + 1, &posterior)?
-            && let Some(retried) = self.retry_with_fresh_blocks(&mut pool, &posterior, units_max)?
-        {
-            (pool, posterior) = retried;
-            (verdict, is_decided) = (posterior.verdict(), posterior.verdict().is_found(units_max));
-            if is_decided {
-                self.survey_sizes(&mut pool, verdict.number + 1, &posterior)?;
-            }
+        if is_decided {
+            self.survey_sizes(&mut pool, verdict.number + 1, &posterior)?;
         }
         let is_found = is_decided && posterior.is_seen_open();
         if !is_found && self.data.opening_pairs.is_empty() && self.affords_whole_pair() {

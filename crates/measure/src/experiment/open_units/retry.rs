@@ -6,7 +6,7 @@ use flashscope_infer::open_blocks::posterior::Posterior;
 use flashscope_record::observation::Order;
 
 use crate::experiment::block_pool::BlockPool;
-use crate::experiment::open_units::search::{BASELINE, Search, oldest_first};
+use crate::experiment::open_units::search::{BASELINE, Search};
 use crate::session::Stop;
 
 /// A search above the cost of switching blocks needs at least 16 fresh blocks. Guess.
@@ -62,45 +62,5 @@ impl Search<'_, '_> {
             let erase_block = self.experiment.erase_block;
             evidence::hardly_copies_block(seconds, posterior.classifier(), self.request, erase_block)
         })
-    }
-
-    /// Searches again with fresh blocks if whole requests into one block too many merge no more, as smaller
-    /// ones did not. A block from before the experiment held a slot then, and was evicted at random only now.
-    /// `None` if they do merge. Then the data is unchanged.
-    pub(super) fn retry_with_fresh_blocks(
-        &mut self,
-        pool: &mut BlockPool,
-        posterior: &Posterior,
-        units_max: u32,
-    ) -> Result<Option<(BlockPool, Posterior)>, Stop> {
-        let too_many = posterior.verdict().number + 1;
-        // The last blocks of a small stick may lie in its FAT area, where nothing merges.
-        let has_fresh = self.blocks.left() >= u64::from(2 * too_many);
-        if !has_fresh || self.data.led || !self.data.larger.is_empty() || self.is_spent(pool.order) {
-            return Ok(None);
-        }
-        let indices = oldest_first(pool, posterior, too_many as usize);
-        pool.fill_gaps(&mut self.session, indices.iter().copied(), self.request)?;
-        pool.set_request(self.request);
-        // The posterior is not updated: it does not know the smaller requests in between.
-        for index in indices {
-            let written = pool.write(&mut self.session, &mut self.blocks, index)?;
-            let latency = written.and_then(|written| written.latency);
-            if latency.is_none_or(|latency| posterior.classifier().is_slow(latency)) {
-                return Ok(None);
-            }
-        }
-        let before = std::mem::take(&mut self.data.cells);
-        let mut pool = self.pool(Order::Linear);
-        self.rounds(&mut pool, 1, BASELINE)?;
-        let Some(mut retried) = evidence::sequential_posterior(self.data) else {
-            self.data.cells = before;
-            return Ok(None);
-        };
-        self.data.outgrown = before;
-        self.search(&mut pool, &mut retried, units_max)?;
-        self.decide_rule(&mut pool, &mut retried, units_max)?;
-        self.confirm(&mut pool, &mut retried, units_max)?;
-        Ok(Some((pool, retried)))
     }
 }

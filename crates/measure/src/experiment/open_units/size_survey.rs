@@ -24,14 +24,14 @@ pub(super) fn requests_max(units_max: u32) -> u64 {
 }
 
 impl Search<'_, '_> {
-    /// Whether a size was found whose writes into one block too many cost no merge, as controllers write small
-    /// requests elsewhere.
+    /// Writes into one block too many with smaller and smaller requests, down to a size that costs no merge, as
+    /// controllers write small requests elsewhere.
     pub(super) fn survey_sizes(
         &mut self,
         pool: &mut BlockPool,
         too_many: u32,
         sequential: &Posterior,
-    ) -> Result<bool, Stop> {
+    ) -> Result<(), Stop> {
         let classifier = sequential.classifier();
         let rounds = match too_many - 1 {
             _ if sequential.eviction_probability(EvictionLaw::Random) > 0.5 => SURVEY_ROUNDS_RANDOM,
@@ -49,16 +49,16 @@ impl Search<'_, '_> {
             pool.set_request(size);
             let mut slow = 0;
             for index in oldest_first.by_ref().take((rounds * too_many) as usize) {
-                let Some(written) = self.write(pool, too_many, index)? else { return Ok(false) };
+                let Some(written) = self.write(pool, too_many, index)? else { return Ok(()) };
                 slow += usize::from(written.latency.is_some_and(|latency| classifier.is_slow(latency)));
                 if slow >= SLOW_MIN {
                     break;
                 }
             }
             if slow < SLOW_MIN {
-                return Ok(true);
+                return Ok(());
             }
         }
-        Ok(false)
+        Ok(())
     }
 }

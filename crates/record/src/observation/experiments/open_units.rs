@@ -25,10 +25,6 @@ pub struct OpenUnitsData {
     /// The search in `cells` restarted with two units round-robin.
     #[serde(default)]
     pub appended: Vec<OpenUnitsCell>,
-    /// A sequential search with too small a result, because a foreign block kept a slot. The search in
-    /// `cells` restarted.
-    #[serde(default)]
-    pub outgrown: Vec<OpenUnitsCell>,
     /// A sequential search that ended undecided. The search in `cells` continued with smaller requests.
     #[serde(default)]
     pub larger: Vec<OpenUnitsCell>,
@@ -195,8 +191,7 @@ impl OpenUnitsCell {
 impl OpenUnitsData {
     /// The searches, as measured.
     fn searches(&self) -> impl Iterator<Item = &OpenUnitsCell> {
-        let before = self.appended.iter().chain(&self.outgrown);
-        let of_search = before.chain(&self.larger).chain(&self.cells);
+        let of_search = self.appended.iter().chain(&self.larger).chain(&self.cells);
         of_search.chain(&self.freed).chain(&self.continued).chain(&self.one_run)
     }
 }
@@ -219,7 +214,6 @@ impl ExperimentData for OpenUnitsData {
             time("backward", group.backward)
         })?;
         each("one_run", &self.one_run, cell)?;
-        each("outgrown", &self.outgrown, cell)?;
         each("given_back", &self.freed, cell)?;
         each("gone_on", &self.continued, cell)?;
         each("scattered", &self.scattered, |latency| time("", *latency))?;
@@ -268,13 +262,12 @@ mod tests {
     fn every_list_of_writes_is_checked() {
         let none = || OpenUnitsCell::round_robin((Order::Linear, 0, Bytes::kib(4)), Times::Each(Vec::new()));
         type Cells = fn(&mut OpenUnitsData) -> &mut Vec<OpenUnitsCell>;
-        let lists: [(&str, Cells); 8] = [
+        let lists: [(&str, Cells); 7] = [
             ("cells", |data| &mut data.cells),
             ("appended", |data| &mut data.appended),
             ("larger", |data| &mut data.larger),
             ("rewritten", |data| &mut data.rewritten),
             ("one_run", |data| &mut data.one_run),
-            ("outgrown", |data| &mut data.outgrown),
             ("given_back", |data| &mut data.freed),
             ("gone_on", |data| &mut data.continued),
         ];
