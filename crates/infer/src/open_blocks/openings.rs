@@ -11,14 +11,11 @@ use crate::statistics::median;
 const ONE_RUN: f64 = 0.98;
 /// The same by one pair: a cache that was emptied just then looks the same. Guess.
 const ONE_RUN_BY_ONE_PAIR: f64 = 0.93;
-/// The same by sequential openings with random ones between them. Guess.
-const ONE_RUN_APART: f64 = 0.96;
 
 /// How sure it is that only one sequential run is taken.
 pub fn one_run_confidence(search: &Search<'_>) -> Confidence {
     let data = search.data();
     let probability = match data.opening_pairs.len() {
-        _ if !data.apart.is_empty() => ONE_RUN_APART,
         0 | 1 => ONE_RUN_BY_ONE_PAIR,
         _ => ONE_RUN,
     };
@@ -38,7 +35,6 @@ pub fn evidence(search: &Search<'_>) -> Evidence {
     Evidence::Blocks(BlockEvidence::Openings {
         free_s: free.unwrap_or(0.0),
         closing_s: closing.unwrap_or(0.0),
-        is_by_offset: !search.data().apart.is_empty(),
     })
 }
 
@@ -47,12 +43,6 @@ fn typical_openings(search: &Search<'_>) -> (Option<f64>, Option<f64>) {
     let typical = |times: &mut dyn Iterator<Item = Duration>| {
         median(&times.map(|latency| latency.as_secs_f64()).collect::<Vec<_>>())
     };
-    let (pairs, apart) = (&search.data().opening_pairs, &search.data().apart);
-    if !apart.is_empty() {
-        return (
-            typical(&mut apart.iter().map(|pair| pair.apart)),
-            typical(&mut apart.iter().map(|pair| pair.in_order)),
-        );
-    }
+    let pairs = &search.data().opening_pairs;
     (typical(&mut pairs.iter().map(|pair| pair.alone)), typical(&mut pairs.iter().map(|pair| pair.second)))
 }

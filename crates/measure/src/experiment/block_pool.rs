@@ -129,30 +129,6 @@ impl BlockPool {
         Ok(Some(Written { unit, latency }))
     }
 
-    /// Opens a fresh unit with two separate writes beyond its middle, and returns the longer latency: the
-    /// first write alone may not open it. The unit does not become a member. `None` if no fresh block is
-    /// left, a unit has too few positions, or a write failed.
-    ///
-    /// # Errors
-    /// [`Stop`] if no further request makes sense.
-    pub fn open_randomly(
-        &self,
-        session: &mut Session<'_>,
-        blocks: &mut EraseBlocks,
-    ) -> Result<Option<Duration>, Stop> {
-        let middle = u64::from(positions(self.erase_block, self.request)) / 2;
-        if middle < POSITIONS_APART {
-            return Ok(None);
-        }
-        let Some(offset) = blocks.take() else { return Ok(None) };
-        let mut latency = Some(Duration::ZERO);
-        for position in [middle + POSITIONS_APART / 2, middle] {
-            let took = session.write_through(range(offset + self.request * position, self.request))?;
-            latency = latency.zip(took).map(|(before, took)| before.max(took));
-        }
-        Ok(latency)
-    }
-
     /// Continues a member with two separate writes beyond its last sequential one, and returns both
     /// latencies. `position` is the size of a position. Each round uses other positions. `None` if the unit
     /// is no member, has too few positions left, or a write failed.

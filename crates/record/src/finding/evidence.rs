@@ -138,8 +138,6 @@ pub enum BlockEvidence {
         free_s: f64,
         /// Opening a block that closes another.
         closing_s: f64,
-        /// Whether the free block was opened in its middle, not alone.
-        is_by_offset: bool,
     },
     /// Logs that all blocks share fill up and are merged.
     SharedLogs {

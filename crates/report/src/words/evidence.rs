@@ -116,12 +116,7 @@ fn blocks(figures: BlockEvidence) -> String {
             time(write_s),
             time(sequential_s)
         ),
-        BlockEvidence::Openings { free_s, closing_s, is_by_offset: true } => format!(
-            "opening a block at its start took {}, in its middle {}; the next writes took no longer",
-            time(closing_s),
-            time(free_s)
-        ),
-        BlockEvidence::Openings { free_s, closing_s, is_by_offset: false } => format!(
+        BlockEvidence::Openings { free_s, closing_s } => format!(
             "opening a block took {}, opening another before the first was full {}; the next writes took no longer",
             time(free_s),
             time(closing_s)

@@ -1,9 +1,8 @@
 //! Whether the controller takes one sequential run only, and closes it as soon as another block is opened.
 
 use std::collections::HashSet;
-use std::time::Duration;
 
-use flashscope_record::observation::{OpenUnitsData, OpenedApart, OpeningPair, Order};
+use flashscope_record::observation::{OpenUnitsData, OpeningPair, Order};
 
 use super::sequence::{WriteSequence, write_sequences};
 use crate::slow_classifier::SlowClassifier;
@@ -28,8 +27,6 @@ const AS_SLOW: f64 = 0.5;
 const SWITCHED_SLOW: f64 = 0.5;
 /// More than this share of the writes in one block is as slow, if slow writes do not depend on blocks. Guess.
 const CONTINUED_SLOW: f64 = 0.2;
-/// The fewest openings of either kind, at the start of a block and elsewhere. Guess.
-const APART_MIN: usize = 5;
 
 /// Whether pairs of blocks show that one sequential run is taken only. The threshold of the search may be far
 /// above the time of closing a block, if one merge in many is far longer.
@@ -37,8 +34,7 @@ const APART_MIN: usize = 5;
 pub fn takes_one_run(data: &OpenUnitsData, classifier: SlowClassifier) -> bool {
     let in_pairs = is_one_run(&data.opening_pairs, classifier)
         || (data.opening_pairs.len() >= PAIRS_MIN && may_take_one_run(data));
-    (in_pairs && !continues_as_slowly(data) && !is_far_shorter(data))
-        || is_one_run_apart(&data.apart, classifier)
+    in_pairs && !continues_as_slowly(data) && !is_far_shorter(data)
 }
 
 /// The same by the classifier of the first writes only.
@@ -57,16 +53,6 @@ fn is_one_run(opening_pairs: &[OpeningPair], classifier: SlowClassifier) -> bool
     let unclear = opening_pairs.len() - clear;
     let are_clear = unclear == 0 || (unclear <= UNCLEAR_MAX && clear >= PAIRS_MIN);
     clear > 0 && are_clear && opening_pairs.iter().all(|pair| classifier.is_slow(pair.second))
-}
-
-/// Whether blocks that are opened at their start close another one, and blocks opened elsewhere do not: a log
-/// takes the latter. One of the former may be fast, and a third of the latter may stall.
-fn is_one_run_apart(opened: &[OpenedApart], classifier: SlowClassifier) -> bool {
-    let slow = |time: fn(&OpenedApart) -> Duration| {
-        opened.iter().filter(|pair| classifier.is_slow(time(pair))).count()
-    };
-    let (in_order, apart) = (slow(|pair| pair.in_order), slow(|pair| pair.apart));
-    opened.len() >= APART_MIN && in_order + 1 >= opened.len() && apart * 3 <= opened.len()
 }
 
 /// Whether the second openings of pairs took far less than openings of fresh blocks: then they were stalls,
@@ -117,6 +103,8 @@ fn continues_as_slowly(data: &OpenUnitsData) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use flashscope_device::Bytes;
     use flashscope_record::observation::OpenUnitsCell;
 
@@ -189,23 +177,5 @@ mod tests {
         assert!(takes_one_run(&data, far_slower), "two of them");
         data.opening_pairs.push(OpeningPair { alone: milliseconds(2), second: milliseconds(2) });
         assert!(!may_take_one_run(&data) && !takes_one_run(&data, far_slower));
-    }
-
-    #[test]
-    fn openings_that_are_slow_only_at_the_start_of_a_block_show_one_run() {
-        let classifier = SlowClassifier::from_baseline(&[Duration::from_millis(3); 5]).unwrap();
-        let is_one_run = |in_order: &[u64], apart: &[u64]| {
-            let pairs = in_order.iter().zip(apart).map(|(in_order, apart)| OpenedApart {
-                apart: Duration::from_millis(*apart),
-                in_order: Duration::from_millis(*in_order),
-            });
-            is_one_run_apart(&pairs.collect::<Vec<_>>(), classifier)
-        };
-        assert!(is_one_run(&[900; 6], &[3; 6]));
-        assert!(is_one_run(&[900, 900, 3, 900, 900, 900], &[3, 90, 3, 3, 80, 3]), "stalls");
-        assert!(!is_one_run(&[900; 6], &[900; 6]), "either takes a slot");
-        assert!(!is_one_run(&[3; 6], &[3; 6]));
-        assert!(!is_one_run(&[900; 3], &[3; 3]), "too few");
-        assert!(!takes_one_run(&OpenUnitsData::default(), classifier));
     }
 }

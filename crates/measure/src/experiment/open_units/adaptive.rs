@@ -91,14 +91,6 @@ impl Search<'_, '_> {
                 }
                 self.reopen(pool, posterior)?;
             }
-            if pool.order == Order::Linear && self.should_open_alternately(posterior) {
-                self.may_open_alternately = false;
-                self.open_alternately(pool, posterior)?;
-                if self.has_one_sequential_log(posterior.classifier()) {
-                    break;
-                }
-                continue;
-            }
             if !self.step(pool, step, posterior)? {
                 units_max = posterior.writable_units();
             }
@@ -256,16 +248,6 @@ impl Search<'_, '_> {
             && self.data.opening_pairs.is_empty()
             && !self.over_data
             && posterior.opens_slowly(enough)
-    }
-
-    /// The same question for blocks too large to be written in pairs, or if a stall may have fallen into a
-    /// pair.
-    fn should_open_alternately(&self, posterior: &Posterior) -> bool {
-        (!self.affords_whole_pair() || !self.data.opening_pairs.is_empty())
-            && self.may_open_alternately
-            && !self.over_data
-            && !self.data.led
-            && posterior.opens_slowly(SLOW_OPENINGS_LARGE)
     }
 
     /// Whether a single sequential log may explain the number found: such a log merges now and then,

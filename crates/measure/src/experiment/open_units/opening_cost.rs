@@ -4,11 +4,9 @@
 use flashscope_device::Bytes;
 
 use flashscope_infer::open_blocks::evidence;
-use flashscope_infer::open_blocks::posterior::Posterior;
 use flashscope_infer::slow_classifier::SlowClassifier;
-use flashscope_record::observation::{OpenedApart, OpeningPair};
+use flashscope_record::observation::OpeningPair;
 
-use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::search::Search;
 use crate::session::{Stop, fill, range};
 
@@ -28,10 +26,6 @@ const WHOLE_MAX: Bytes = Bytes::mib(32);
 /// Of larger blocks only the last 1 MiB is written, so that an eviction has something to copy. Their slots
 /// are known to be free only if no number was too many.
 const PART: Bytes = Bytes::mib(1);
-/// Blocks opened at random, alternating with sequential ones.
-const ALTERNATIONS: u32 = 6;
-/// The alternation ends after this many slow random openings.
-const SLOW_RANDOM_MAX: u32 = 3;
 
 /// The most requests these tests take, beside filling blocks.
 pub(super) const REQUESTS_MAX: u64 = PAIRS_MAX * (4 + PAIRS_MAX);
@@ -99,35 +93,6 @@ impl Search<'_, '_> {
             .opening_pairs
             .extend(alone.zip(second).map(|(alone, second)| OpeningPair { alone, second }));
         Ok(())
-    }
-
-    /// Opens fresh blocks alternately at random and sequentially. If only the sequential openings are slow,
-    /// there is a single sequential log, and other writes go to other logs. Sequential openings are steps of
-    /// the search. Random ones may take slots, so that the pool is reopened afterwards.
-    pub(super) fn open_alternately(
-        &mut self,
-        pool: &mut BlockPool,
-        posterior: &mut Posterior,
-    ) -> Result<(), Stop> {
-        let classifier = posterior.classifier();
-        let mut slow = 0;
-        for _ in 0..ALTERNATIONS {
-            let apart = pool.open_randomly(&mut self.session, &mut self.blocks)?;
-            let index = pool.len();
-            let written = self.write(pool, posterior.writable_units() + 1, index)?;
-            let Some((unit, in_order)) = written.and_then(|written| Some((written.unit, written.latency?)))
-            else {
-                break;
-            };
-            posterior.write(unit, in_order);
-            let Some(apart) = apart else { break };
-            self.data.apart.push(OpenedApart { apart, in_order });
-            slow += u32::from(classifier.is_slow(apart));
-            if slow == SLOW_RANDOM_MAX {
-                break;
-            }
-        }
-        if self.has_one_sequential_log(classifier) { Ok(()) } else { self.reopen(pool, posterior) }
     }
 
     /// Whether two whole blocks can be written for a pair.

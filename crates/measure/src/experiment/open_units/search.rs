@@ -43,8 +43,6 @@ pub(super) struct Search<'a, 'b> {
     pub(super) request: Bytes,
     /// Whether smaller requests may still be tried.
     pub(super) may_shrink: bool,
-    /// Whether fresh blocks may still be opened alternately at random and sequentially.
-    pub(super) may_open_alternately: bool,
     /// Offsets of blocks outside the sequential pool that may be open.
     pub(super) others_open: Vec<Bytes>,
 }
@@ -65,7 +63,6 @@ impl<'a, 'b> Search<'a, 'b> {
             over_data: false,
             request: experiment.request,
             may_shrink: true,
-            may_open_alternately: true,
             others_open: Vec::new(),
         }
     }

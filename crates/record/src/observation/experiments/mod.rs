@@ -19,7 +19,7 @@ pub use self::discard::{DiscardData, DiscardedArea, DiscardedContent};
 pub use self::fat_area::{FatAreaCell, FatAreaData, Merges, OpenedBlock};
 pub use self::files::{ColdBy, FilesData, FilesPart, FilesRound, FlushTime, Instead, Traffic};
 pub use self::methods::{MethodTiming, MethodsData, WriteMethod};
-pub use self::open_units::{Group, OpenUnitsCell, OpenUnitsData, OpenedApart, OpeningPair, PassedOver};
+pub use self::open_units::{Group, OpenUnitsCell, OpenUnitsData, OpeningPair, PassedOver};
 pub use self::published_speeds::{PublishedSpeed, PublishedSpeedsData};
 pub use self::speed::{Direction, LinkLimit, SpeedCase, SpeedCell, SpeedData};
 pub use self::sustained::{LONG_WRITES_MAX, LongWrite, Piece, Resumed, SustainedData};

@@ -60,10 +60,6 @@ pub struct OpenUnitsData {
     /// units, opened with random writes.
     #[serde(default, rename = "gone_on")]
     pub continued: Vec<OpenUnitsCell>,
-    /// Units opened with random writes outside the search, each followed by a unit of the search that was
-    /// opened sequentially.
-    #[serde(default)]
-    pub apart: Vec<OpenedApart>,
     /// Writes at the starts of units; no unit was open before the first of each pair.
     #[serde(default, rename = "beginnings")]
     pub opening_pairs: Vec<OpeningPair>,
@@ -93,19 +89,6 @@ pub struct OpeningPair {
     #[serde(rename = "behind", with = "crate::duration_ns")]
     #[schemars(with = "u64")]
     pub second: Duration,
-}
-
-/// A unit opened with random writes, followed by a unit opened sequentially.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct OpenedApart {
-    /// The slower one of two random writes into a new unit.
-    #[serde(with = "crate::duration_ns")]
-    #[schemars(with = "u64")]
-    pub apart: Duration,
-    /// The first write at the start of another.
-    #[serde(with = "crate::duration_ns")]
-    #[schemars(with = "u64")]
-    pub in_order: Duration,
 }
 
 /// One combination of order, number of units and request size.
@@ -202,10 +185,6 @@ impl ExperimentData for OpenUnitsData {
         each("cells", &self.cells, cell)?;
         each("controls", &self.controls, Times::check)?;
         each("appended", &self.appended, cell)?;
-        each("apart", &self.apart, |pair| {
-            time("apart", pair.apart)?;
-            time("in_order", pair.in_order)
-        })?;
         each("larger", &self.larger, cell)?;
         each("rewritten", &self.rewritten, cell)?;
         each("out_of_order", &self.out_of_order, |latency| time("", *latency))?;
