@@ -53,7 +53,7 @@ impl<'a> Search<'a> {
             return Some(LayerKind::Collected(collection));
         }
         let sequence = self.sequences.last()?;
-        let each = garbage_collection::even_slow_interval(sequence, self.sequential_classifier())?;
+        let each = garbage_collection::even_slow_interval(sequence, self.classifier)?;
         let every = sequence.request * each;
         let (seconds, _) = self.merge(Order::Linear, 0)?;
         if data.one_run.is_empty() {
@@ -68,7 +68,7 @@ impl<'a> Search<'a> {
         // pages.
         let largest = self.sequences.first().map_or(sequence.request, |first| first.request);
         let every = [every, largest * each].into_iter().find(fills_logs)?;
-        let is_long = seconds > self.sequential_classifier().typical_seconds() * MERGE_WRITES_MIN;
+        let is_long = seconds > self.classifier.typical_seconds() * MERGE_WRITES_MIN;
         let expected = written_in(&data.one_run).as_f64() / every.as_f64();
         let is_free_in_one_run =
             count(garbage_collection::collection_times_s(&data.one_run).len()) < expected * STALLS_SHARE_MAX;
