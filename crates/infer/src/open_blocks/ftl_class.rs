@@ -10,9 +10,7 @@ use flashscope_record::observation::{OpenUnitsCell, OpenUnitsData, Order};
 
 use crate::open_blocks::eviction::EvictionLaw;
 use crate::open_blocks::limits::SURVEY_ROUNDS_RANDOM;
-use crate::open_blocks::open_units::{
-    BY_SHARED_LOGS, LayerKind, Search, Undecidable, evidence, of_shared_logs,
-};
+use crate::open_blocks::open_units::{LayerKind, Search, Undecidable, evidence};
 use crate::open_blocks::openings::{self, closes_fast, one_run_confidence};
 use crate::open_blocks::posterior;
 use crate::statistics::count;
@@ -77,9 +75,6 @@ fn of_special_kind(data: &OpenUnitsData, search: &Search<'_>) -> Option<Finding>
         LayerKind::OneRun => {
             let class = if closes_fast(search) { FtlClass::LogStructured } else { FtlClass::HybridLog };
             (class, one_run_confidence(search), openings::evidence(search))
-        }
-        LayerKind::SharedLogs(logs) => {
-            (FtlClass::HybridLog, Confidence::new(BY_SHARED_LOGS), of_shared_logs(logs))
         }
         LayerKind::Log => {
             let confidence = match (search.is_over_data(), data.groups.is_empty()) {

@@ -21,8 +21,6 @@ const SHARE_OF_MEDIAN_MIN: f64 = 0.25;
 /// Numbers of distances between slow writes, and the largest range of their middle half in twentieths of the
 /// median, that show garbage collection: for random events the range is at least twenty twentieths. Guess.
 const EVEN: [(usize, u64); 3] = [(8, 1), (20, 5), (96, 10)];
-/// The same for sums of two successive distances. Guess.
-const EVEN_IN_PAIRS: (usize, u64) = (20, 1);
 /// At most one distance in this number is shorter than half the median: under random eviction a block may be
 /// evicted again at once. Guess.
 const SHORT: usize = 20;
@@ -91,15 +89,7 @@ pub fn even_slow_interval(sequence: &WriteSequence<'_>, classifier: SlowClassifi
     let is_slow = writes().map(|latency| classifier.is_slow(latency) && latency.as_secs_f64() >= slow_min_s);
     let slow: Vec<u64> = (0..).zip(is_slow).filter_map(|(at, slow)| slow.then_some(at)).collect();
     let apart: Vec<u64> = slow.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    evenly_apart(&apart)
-}
-
-/// The regular distance between slow writes, alone or in pairs.
-fn evenly_apart(apart: &[u64]) -> Option<u64> {
-    // Two streams are collected alternately, each regularly.
-    let of_two = || apart.windows(2).map(|pair| pair[0] + pair[1]).collect::<Vec<u64>>();
-    let in_pairs = || evenly(&of_two(), EVEN_IN_PAIRS).map(|both| both / 2);
-    EVEN.into_iter().find_map(|even| evenly(apart, even)).or_else(in_pairs)
+    EVEN.into_iter().find_map(|even| evenly(&apart, even))
 }
 
 /// The median of the last `number` distances, if they are that regular.
@@ -145,8 +135,6 @@ mod tests {
         assert_eq!(evenly(&even, few), Some(8));
         let rough: Vec<u64> = (0..120).map(|at| 5 + at * 3 % 7).collect();
         assert_eq!((evenly(&rough, few), evenly(&rough, many)), (None, Some(8)));
-        let two_streams: Vec<u64> = (0..30).map(|at| if at % 2 == 0 { 39 } else { 57 }).collect();
-        assert_eq!((evenly(&two_streams, few), evenly_apart(&two_streams)), (None, Some(48)));
         // With one block too many, merges occur anywhere in a round-robin turn.
         let random: Vec<u64> = (0..120).map(|at| 1 + at * 37 % 40).collect();
         assert_eq!((evenly(&random, few), evenly(&random, many)), (None, None));

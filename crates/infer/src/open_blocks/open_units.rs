@@ -10,9 +10,6 @@ use crate::open_blocks::openings;
 use crate::open_blocks::posterior::Posterior;
 pub use crate::open_blocks::search::{Collection, LayerKind, Search, Undecidable};
 
-/// The probability that all blocks share logs beside one sequential run, if that shows. Guess.
-pub const BY_SHARED_LOGS: f64 = 0.9;
-
 /// How many erase blocks can be written round-robin, in this order inside each.
 #[must_use]
 pub fn open_units(search: &Result<Search<'_>, Undecidable>, order: Order) -> Finding {
@@ -53,24 +50,13 @@ fn of_special_kind(search: &Search<'_>, id: FindingId, order: Order) -> Option<F
             let (confidence, evidence) = (openings::one_run_confidence(search), openings::evidence(search));
             Some(Finding::exact(id, Value::Count(1), confidence, evidence))
         }
-        (LayerKind::SharedLogs(logs), Order::Linear) => {
-            let confidence = Confidence::new(BY_SHARED_LOGS);
-            Some(Finding::exact(id, Value::Count(1), confidence, of_shared_logs(logs)))
-        }
-        (LayerKind::OneRun | LayerKind::SharedLogs(_), Order::Random) => {
-            pays_everywhere(SharedCost::SharedLogs)
-        }
+        (LayerKind::OneRun, Order::Random) => pays_everywhere(SharedCost::SharedLogs),
         (kind, Order::Random) if kind.is_log() => pays_everywhere(SharedCost::Log),
         (LayerKind::Collected(Collection { every, seconds }), _) => {
             pays_everywhere(SharedCost::Collection { every, extra_s: seconds })
         }
         _ => None,
     }
-}
-
-/// The figures of logs that fill up.
-pub const fn of_shared_logs(logs: Collection) -> Evidence {
-    Evidence::Blocks(BlockEvidence::SharedLogs { every: logs.every, extra_s: logs.seconds })
 }
 
 fn undecided(id: FindingId, posterior: &Posterior, units_max: u32) -> Finding {

@@ -113,24 +113,6 @@ fn log_with_garbage_collection_is_not_page_mapped() {
     }
 }
 
-/// Shared logs are full once for each erase block written, into any number of blocks, but not by one
-/// sequential run.
-#[test]
-fn shared_log_blocks_give_no_number_of_open_units() {
-    for log_blocks in [3, 5] {
-        let options = format!("erase_block=1MiB&page=32KiB&fat_area=0&seed={log_blocks}");
-        let mut target = Target::parse(&format!("transcend-8g?{options}")).unwrap();
-        target.profile.state = State::New;
-        target.profile.policy = hybrid_log((Association::Full, log_blocks), (6000.0, 3000.0));
-        let (findings, _) = check_and_open_units(&target);
-        let [units, class] =
-            [FindingId::OpenUnitsLinear, FindingId::FtlClass].map(|id| finding(&findings, id));
-        let hybrid = Value::Class { class: FtlClass::HybridLog, above: None };
-        assert_eq!(units.value(), Some(Value::Count(1)), "{log_blocks}: {units:?}");
-        assert_eq!(class.value(), Some(hybrid), "{log_blocks}: {class:?}");
-    }
-}
-
 /// A new stick has nothing to copy for sequential writes. Random writes still take a slot for each block, and
 /// an eviction merges. Large blocks of small pages cost nothing at all sequentially, and are counted as well.
 #[test]

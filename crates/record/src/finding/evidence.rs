@@ -139,13 +139,6 @@ pub enum BlockEvidence {
         /// Opening a block that closes another.
         closing_s: f64,
     },
-    /// Logs that all blocks share fill up and are merged.
-    SharedLogs {
-        /// Bytes written from one merge to the next.
-        every: Bytes,
-        /// How much longer that write takes.
-        extra_s: f64,
-    },
     /// Garbage collection comes once per fixed number of bytes.
     Collection {
         /// Bytes written from one collection to the next.

@@ -128,10 +128,6 @@ fn blocks(figures: BlockEvidence) -> String {
 /// Figures of layers that do not keep a number of blocks open.
 fn logs(figures: BlockEvidence) -> Option<String> {
     Some(match figures {
-        BlockEvidence::SharedLogs { every, extra_s } => format!(
-            "one write in {every}, about an erase block, takes {} longer, but none in a single sequential stream: all blocks share log blocks",
-            time(extra_s)
-        ),
         BlockEvidence::Collection { every, extra_s } => format!(
             "one write in {every} takes {} longer, in any blocks: pages are mapped freely, and these writes wait for garbage collection",
             time(extra_s)

@@ -1,4 +1,4 @@
-//! Kinds of translation layers by the tests beside the search: logs, shared logs, page mapping.
+//! Kinds of translation layers by the tests beside the search: logs, page mapping.
 
 use std::time::Duration;
 
@@ -24,15 +24,6 @@ const SMALL_STEP: f64 = 0.5;
 const ALIKE: f64 = 0.1;
 /// ... this share of them. Guess.
 const MOST_ALIKE: f64 = 0.75;
-/// A shared log is full after a whole number of erase blocks, within this share of one. Guess.
-const BLOCK_TOLERANCE: f64 = 0.06;
-/// At most this many erase blocks per merge of a shared log: if the same data is rewritten, most logs hold
-/// nothing that is still valid, and about one in this many has to be merged. Guess.
-const LOGS_MAX: f64 = 6.0;
-/// At most this share of the merges expected in one run may be stalls. Guess.
-const STALLS_SHARE_MAX: f64 = 0.2;
-/// Merging a shared log takes more than this many writes. Guess.
-const MERGE_WRITES_MIN: f64 = 8.0;
 /// The fewest collections that show page mapping, ...
 const COLLECTIONS_MIN: usize = 4;
 /// ... of which this share takes the median time or twice that, ...
@@ -56,23 +47,8 @@ impl<'a> Search<'a> {
         let each = garbage_collection::even_slow_interval(sequence, self.classifier)?;
         let every = sequence.request * each;
         let (seconds, _) = self.merge(Order::Linear, 0)?;
-        if data.one_run.is_empty() {
-            return (every <= data.erase_block)
-                .then_some(LayerKind::Collected(Collection { every, seconds }));
-        }
-        let fills_logs = |every: &Bytes| {
-            let blocks = every.as_f64() / data.erase_block.as_f64();
-            (1.0..=LOGS_MAX).contains(&blocks.round()) && (blocks - blocks.round()).abs() < BLOCK_TOLERANCE
-        };
-        // A request of less than a page uses a whole page of a log; those at the start of the search have
-        // pages.
-        let largest = self.sequences.first().map_or(sequence.request, |first| first.request);
-        let every = [every, largest * each].into_iter().find(fills_logs)?;
-        let is_long = seconds > self.classifier.typical_seconds() * MERGE_WRITES_MIN;
-        let expected = written_in(&data.one_run).as_f64() / every.as_f64();
-        let is_free_in_one_run =
-            count(garbage_collection::collection_times_s(&data.one_run).len()) < expected * STALLS_SHARE_MAX;
-        (is_long && is_free_in_one_run).then_some(LayerKind::SharedLogs(Collection { every, seconds }))
+        (data.one_run.is_empty() && every <= data.erase_block)
+            .then_some(LayerKind::Collected(Collection { every, seconds }))
     }
 
     /// The search over data instead, if that found a number.

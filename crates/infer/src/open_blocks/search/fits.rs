@@ -58,8 +58,8 @@ impl Search<'_> {
     /// The number of units that fit, if one was found.
     pub fn fits(&self, order: Order) -> Option<u32> {
         match (self.kind, order) {
-            (LayerKind::OneRun | LayerKind::SharedLogs(_), Order::Linear) => return Some(1),
-            (LayerKind::OneRun | LayerKind::SharedLogs(_), Order::Random) | (LayerKind::Collected(_), _) => {
+            (LayerKind::OneRun, Order::Linear) => return Some(1),
+            (LayerKind::OneRun, Order::Random) | (LayerKind::Collected(_), _) => {
                 return None;
             }
             (kind, Order::Random) if kind.is_log() => return None,

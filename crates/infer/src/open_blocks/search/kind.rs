@@ -11,9 +11,6 @@ pub enum LayerKind {
     Log,
     /// One sequential run; other writes go to logs.
     OneRun,
-    /// The same, by merges that come once per erase block written, into whatever blocks, and never in one
-    /// run.
-    SharedLogs(Collection),
     /// Pages go to any free space; garbage collection comes once per fixed number of bytes.
     Collected(Collection),
 }
@@ -25,7 +22,7 @@ impl LayerKind {
     }
 }
 
-/// Recurring work of the controller: garbage collection, or merges of shared logs.
+/// Garbage collection.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Collection {
     /// Bytes written from one to the next.

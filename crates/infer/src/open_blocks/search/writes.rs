@@ -81,7 +81,7 @@ impl<'a> Search<'a> {
         Merges {
             every_switch: self.linear.eviction_probability(EvictionLaw::Lru),
             takes: seconds.filter(|seconds| *seconds > 0.0).map(Duration::from_secs_f64),
-            is_one_run: matches!(self.kind, LayerKind::OneRun | LayerKind::SharedLogs(_)),
+            is_one_run: matches!(self.kind, LayerKind::OneRun),
             too_many: linear.or(self.between(Order::Linear).map(|(_, high)| high)).map(|fits| fits + 1),
         }
     }
