@@ -14,15 +14,6 @@ const SWITCHES_MIN: usize = 8;
 /// ... of which at least this share costs a merge. Guess.
 const SWITCHES_COSTLY: f64 = 0.9;
 
-/// The threshold is unclear if more than this share of the writes is near it. Guess.
-const UNDECIDED_MAX: f64 = 0.2;
-/// A higher threshold is clear if it leaves less than this share of them, ...
-const UNDECIDED_LEFT: f64 = 0.25;
-/// ... with at least this number of slow writes. Guess.
-const SLOW_MIN: usize = 4;
-/// That higher threshold, in multiples of the baseline. Guess.
-const CLEAR_THRESHOLD: f64 = 3.0;
-
 /// The log Bayes factor of small steps on the first sequence, nats, if larger ones give no number. On a slow
 /// link, or with large pages, a log completes in less than half the time of a write. Later requests below a
 /// page take longer than that in another block. Guess.
@@ -103,7 +94,6 @@ fn switches_cost(sequence: &WriteSequence<'_>, classifier: SlowClassifier) -> bo
 
 /// The same with a higher threshold if the device stalls.
 pub(super) fn with_stall_thresholds(best: Posterior, sequences: &[WriteSequence<'_>]) -> Posterior {
-    let best = with_clear_threshold(best, sequences);
     // With a negative log Bayes factor, other events are taken for merges.
     let threshold_max = if best.stall_share() >= STALLS_TRIED || best.log_bayes_factor() < 0.0 {
         f64::INFINITY
@@ -139,16 +129,4 @@ pub(super) fn best_of_thresholds(
         }
     }
     best
-}
-
-/// The same with a higher threshold if the present one is in the middle of the latencies without a merge: any
-/// switch may cost that much, and merges take far longer.
-fn with_clear_threshold(best: Posterior, sequences: &[WriteSequence<'_>]) -> Posterior {
-    let undecided = best.undecided_share();
-    if undecided < UNDECIDED_MAX {
-        return best;
-    }
-    let other = replay(&best, sequences, |classifier| classifier.with_threshold_min(CLEAR_THRESHOLD));
-    let is_clear = other.merges() >= SLOW_MIN && other.undecided_share() < undecided * UNDECIDED_LEFT;
-    if is_clear && other.log_bayes_factor() > best.log_bayes_factor() { other } else { best }
 }
