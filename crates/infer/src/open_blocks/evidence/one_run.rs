@@ -14,10 +14,6 @@ const PAIRS_MIN: usize = 2;
 const UNCLEAR_MAX: usize = 1;
 /// Closing a block takes at least this many times as long as a stall at the opening before. Guess.
 const FAR_LONGER: f64 = 8.0;
-/// The fewest slow openings for their median extra time. Guess.
-const OPENINGS_MIN: usize = 4;
-/// Openings with less than this share of that time close no block. Guess.
-const FAR_SHORTER: f64 = 0.25;
 /// The fewest continued blocks for a judgement. Guess.
 const CONTINUED_MIN: usize = 8;
 /// A continued write is as slow as an opening from this share of the extra time of an opening on. Guess.
@@ -34,7 +30,7 @@ const CONTINUED_SLOW: f64 = 0.2;
 pub fn takes_one_run(data: &OpenUnitsData, classifier: SlowClassifier) -> bool {
     let in_pairs = is_one_run(&data.opening_pairs, classifier)
         || (data.opening_pairs.len() >= PAIRS_MIN && may_take_one_run(data));
-    in_pairs && !continues_as_slowly(data) && !is_far_shorter(data)
+    in_pairs && !continues_as_slowly(data)
 }
 
 /// The same by the classifier of the first writes only.
@@ -53,20 +49,6 @@ fn is_one_run(opening_pairs: &[OpeningPair], classifier: SlowClassifier) -> bool
     let unclear = opening_pairs.len() - clear;
     let are_clear = unclear == 0 || (unclear <= UNCLEAR_MAX && clear >= PAIRS_MIN);
     clear > 0 && are_clear && opening_pairs.iter().all(|pair| classifier.is_slow(pair.second))
-}
-
-/// Whether the second openings of pairs took far less than openings of fresh blocks: then they were stalls,
-/// and closed no block.
-fn is_far_shorter(data: &OpenUnitsData) -> bool {
-    let Some((sequence, second)) = second_opening(data) else { return false };
-    let mut opened = HashSet::new();
-    let openings = sequence.writes(Order::Linear).filter(|(_, unit, _)| opened.insert(*unit)).skip(1);
-    let slow: Vec<f64> = openings
-        .filter(|(_, _, latency)| sequence.classifier.is_slow(*latency))
-        .map(|(_, _, latency)| sequence.extra_seconds(latency))
-        .collect();
-    let typical_opening_s = median(&slow).filter(|_| slow.len() >= OPENINGS_MIN);
-    typical_opening_s.is_some_and(|opening| second < opening * FAR_SHORTER)
 }
 
 /// The first sequence of the search, and the median extra time of the second opening of a pair, seconds.
@@ -141,24 +123,6 @@ mod tests {
         };
         assert!(is_one_run(3), "continuing costs nothing");
         assert!(!is_one_run(6));
-    }
-
-    #[test]
-    fn a_stall_at_a_second_opening_is_not_one_run() {
-        let milliseconds = Duration::from_millis;
-        let is_one_run = |second: u64| {
-            let pair = OpeningPair { alone: milliseconds(8), second: milliseconds(second) };
-            let mut data = OpenUnitsData { opening_pairs: vec![pair], ..OpenUnitsData::default() };
-            let mut write = |number, unit, latency| {
-                let kept = (Order::Linear, number, Bytes::kib(80));
-                OpenUnitsCell::keep(&mut data.cells, kept, unit, milliseconds(latency));
-            };
-            (0..12).for_each(|_| write(1, 0, 8));
-            (1..8).for_each(|unit| [200, 8].iter().for_each(|latency| write(unit + 1, unit, *latency)));
-            takes_one_run(&data, write_sequences(&data)[0].classifier)
-        };
-        assert!(is_one_run(180));
-        assert!(!is_one_run(29), "opening others took 200 ms");
     }
 
     #[test]
