@@ -10,10 +10,6 @@ use crate::statistics::{count, median};
 
 /// The fewest pairs of blocks that show one run, whatever else is slow. Guess.
 const PAIRS_MIN: usize = 2;
-/// At most this number of pairs may meet a full log at their first opening. Guess.
-const UNCLEAR_MAX: usize = 1;
-/// Closing a block takes at least this many times as long as a stall at the opening before. Guess.
-const FAR_LONGER: f64 = 8.0;
 /// The fewest continued blocks for a judgement. Guess.
 const CONTINUED_MIN: usize = 8;
 /// A continued write is as slow as an opening from this share of the extra time of an opening on. Guess.
@@ -41,14 +37,8 @@ pub fn may_take_one_run(data: &OpenUnitsData) -> bool {
 
 /// Whether each second opening of a pair closes a block, though the slots of both were free.
 fn is_one_run(opening_pairs: &[OpeningPair], classifier: SlowClassifier) -> bool {
-    let is_clear = |pair: &&OpeningPair| {
-        let is_stall = pair.second.as_secs_f64() > pair.alone.as_secs_f64() * FAR_LONGER;
-        is_stall || !classifier.is_slow(pair.alone)
-    };
-    let clear = opening_pairs.iter().filter(is_clear).count();
-    let unclear = opening_pairs.len() - clear;
-    let are_clear = unclear == 0 || (unclear <= UNCLEAR_MAX && clear >= PAIRS_MIN);
-    clear > 0 && are_clear && opening_pairs.iter().all(|pair| classifier.is_slow(pair.second))
+    let is_closed = |pair: &OpeningPair| !classifier.is_slow(pair.alone) && classifier.is_slow(pair.second);
+    !opening_pairs.is_empty() && opening_pairs.iter().all(is_closed)
 }
 
 /// The first sequence of the search, and the median extra time of the second opening of a pair, seconds.
