@@ -8,10 +8,6 @@ use crate::open_blocks::limits::DECIDED;
 const STALLS_MAX: f64 = 0.28;
 /// ... except with at least this log Bayes factor, nats. Guess.
 const STALLS_DESPITE_NATS: f64 = 8.0;
-/// A search with a larger share of stalls ends ...
-const HOPELESS_STALL_SHARE: f64 = 0.08;
-/// ... after this number of writes, if no number has half the probability by then. Guess.
-const HOPELESS_WRITES_MIN: usize = 1200;
 /// The number of units open at once that excludes a small number, if the search ends early. Guess: most cards
 /// have one to eight.
 const OPEN_AT_ONCE_LARGE: u32 = 64;
@@ -25,14 +21,6 @@ const UNLIKELY: f64 = 0.05;
 const CERTAIN: f64 = 0.98;
 
 impl Posterior {
-    /// Whether stalls are so frequent that further writes decide nothing.
-    #[must_use]
-    pub fn is_hopeless(&self) -> bool {
-        self.writes() > HOPELESS_WRITES_MIN
-            && self.stall_share() > HOPELESS_STALL_SHARE
-            && self.verdict().probability < 0.5
-    }
-
     /// Whether too many writes stall for any number to be reported.
     #[must_use]
     pub fn stalls_too_often(&self) -> bool {

@@ -77,7 +77,7 @@ impl Search<'_, '_> {
     ) -> Result<(), Stop> {
         let mut next_check = posterior.writes() + FIRST_CHECK;
         while posterior.writes() < self.writes_max()
-            && is_worthwhile(posterior, units_max)
+            && !posterior.fits_all(units_max)
             && !self.is_spent(pool.order)
         {
             let next = self.next(posterior, units_max);
@@ -258,9 +258,4 @@ impl Search<'_, '_> {
             && self.data.opening_pairs.is_empty()
             && posterior.opens_fast_beyond(number)
     }
-}
-
-/// Whether more writes can decide more: not all blocks fit, and stalls do not hide the number for good.
-pub(super) fn is_worthwhile(posterior: &Posterior, units_max: u32) -> bool {
-    !posterior.fits_all(units_max) && !posterior.is_hopeless()
 }

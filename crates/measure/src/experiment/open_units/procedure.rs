@@ -9,7 +9,6 @@ use flashscope_infer::slow_classifier::SlowClassifier;
 use flashscope_record::observation::{Order, Times};
 
 use crate::experiment::block_pool::BlockPool;
-use crate::experiment::open_units::adaptive::is_worthwhile;
 use crate::experiment::open_units::search::{BASELINE, Search};
 use crate::session::Stop;
 
@@ -73,7 +72,7 @@ impl Search<'_, '_> {
         if self.should_shrink(Order::Linear, &posterior) {
             self.may_shrink = false;
             if posterior.next(units_max).is_some()
-                && is_worthwhile(&posterior, units_max)
+                && !posterior.fits_all(units_max)
                 && self.shrink(&mut pool, &posterior)?
             {
                 let Some(shrunk) = evidence::sequential_posterior(self.data) else { return Ok(None) };
