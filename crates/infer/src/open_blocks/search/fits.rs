@@ -8,10 +8,6 @@ use crate::open_blocks::eviction::EvictionLaw;
 use crate::open_blocks::posterior;
 use crate::statistics::count;
 
-/// Under random eviction, the last rounds that are judged, in rounds of as many writes as fit, ...
-const LAST_TURNS: usize = 4;
-/// ... and the share of them that is fast. Guess.
-const FAST_SHARE: f64 = 0.12;
 /// From this posterior probability on, a number need not have been seen open at once, ...
 const SURE_WITHOUT_PROOF: f64 = 0.97;
 /// ... except for one in this many, or one. Guess.
@@ -27,24 +23,6 @@ const MERGES_MIN: usize = 4;
 const FEW_STALLS: f64 = 0.02;
 
 impl Search<'_> {
-    /// Whether the last round into as many units as fit was fast, after a slow round into more.
-    /// Otherwise the device changed meanwhile, e.g. a cache filled up. Under random eviction, some of the
-    /// writes into one too many are fast.
-    fn ends_fast(&self, fits: u32) -> bool {
-        let is_random_eviction = self.linear.eviction_probability(EvictionLaw::Random) > 0.5;
-        let writes = self.judged(Order::Linear).into_iter();
-        let judged = writes.map(|(open_units, merge)| (open_units, merge.is_some()));
-        let after = judged.skip_while(|(open_units, is_slow)| *open_units <= fits || !is_slow);
-        let again: Vec<bool> = after
-            .filter(|(open_units, is_slow)| is_random_eviction || *open_units <= fits || !is_slow)
-            .map(|(_, is_slow)| is_slow)
-            .collect();
-        let (turns, share) = if is_random_eviction { (LAST_TURNS, FAST_SHARE) } else { (1, 0.5) };
-        let last = &again[again.len().saturating_sub(fits as usize * turns)..];
-        let fast = last.iter().filter(|is_slow| !**is_slow).count();
-        last.len() >= fits as usize && count(fast) > count(last.len()) * share
-    }
-
     /// Whether the layer maps less than an erase block at once. A layer with a single open block looks the
     /// same in blocks of a wrong size.
     pub fn maps_less(&self) -> bool {
@@ -106,7 +84,7 @@ impl Search<'_> {
             || fits_sequentially()
                 .is_some_and(|linear| self.linear.hides_merges() || linear == verdict.number);
         let is_found = verdict.is_found(units_max) && is_seen && is_clear && is_plain;
-        (is_found && (order == Order::Random || self.ends_fast(verdict.number))).then_some(verdict.number)
+        is_found.then_some(verdict.number)
     }
 
     /// Whether the same number is sure in random order as was found in sequential order: two counts that
