@@ -12,9 +12,6 @@ use crate::statistics::count;
 const SURE_WITHOUT_PROOF: f64 = 0.97;
 /// ... except for one in this many, or one. Guess.
 const UNSEEN_SHARE: u32 = 10;
-/// Under random eviction, a number in random order within one in this many of the sequential one may be the
-/// same, unless as many were seen open at once: full blocks keep their slots for a while. Guess.
-const NEAR_SHARE: u32 = 10;
 /// A number is surely too many below this probability, ...
 const BEYOND_MAX: f64 = 0.02;
 /// ... if at least this many merges were seen. Guess.
@@ -59,7 +56,6 @@ impl Search<'_> {
         let is_seen = posterior.is_seen_open()
             || (order == Order::Random
                 && (self.freed_cells.is_some() || self.agrees_with_sequential(verdict)))
-            || (order == Order::Linear && self.is_sure_in_both_orders(verdict))
             || (verdict.probability > SURE_WITHOUT_PROOF
                 && verdict.number - posterior.open_at_once_max().min(verdict.number)
                     <= (verdict.number / UNSEEN_SHARE).max(1));
@@ -69,13 +65,7 @@ impl Search<'_> {
         let is_clear = order == Order::Linear
             || sequential().or(self.open_in_sequence()).map_or(
                 verdict.number == 0 || posterior.eviction_probability(EvictionLaw::Random) < 0.5,
-                |linear| {
-                    let is_near = (1..=linear / NEAR_SHARE).contains(&(linear - verdict.number.min(linear)));
-                    let is_vague = is_near
-                        && posterior.eviction_probability(EvictionLaw::Random) > 0.5
-                        && posterior.open_at_once_max() < verdict.number;
-                    verdict.number <= linear && (self.freed_cells.is_some() || !is_vague)
-                },
+                |linear| verdict.number <= linear,
             );
         // What hides merges in random order hides them in sequential order.
         let fits_sequentially = || self.fits(Order::Linear);
@@ -91,14 +81,6 @@ impl Search<'_> {
     /// agree.
     fn agrees_with_sequential(&self, random: posterior::Verdict) -> bool {
         random.probability > SURE_WITHOUT_PROOF && self.fits(Order::Linear) == Some(random.number)
-    }
-
-    /// Whether the same number is sure in both orders, and was seen open at once in random order.
-    fn is_sure_in_both_orders(&self, linear: posterior::Verdict) -> bool {
-        let random = self.random.verdict();
-        [linear, random].iter().all(|verdict| verdict.probability > SURE_WITHOUT_PROOF)
-            && random.number == linear.number
-            && self.random.is_seen_open()
     }
 
     /// The number seen open at once in sequential order, if the search was too short to find how many fit,

@@ -79,13 +79,7 @@ impl<'a> Search<'a> {
         let is_one_run = evidence::takes_one_run(data, classifier);
         let search =
             Self { data, sequences, is_over_data: false, freed_cells, classifier, kind, linear, random };
-        // Over data, blocks may keep their slots from the round before, which a log does not know: then fewer
-        // seem to fit.
-        let fits_more_in_random_order = |log: &Self| {
-            let sequential = log.fits(Order::Linear);
-            sequential.zip(search.fits(Order::Random)).is_some_and(|(sequential, random)| sequential < random)
-        };
-        if let Some(log) = search.over_data().filter(|log| !is_no_log && !fits_more_in_random_order(log)) {
+        if let Some(log) = search.over_data().filter(|_| !is_no_log) {
             return Ok(log);
         }
         let special = if is_one_run { Some(LayerKind::OneRun) } else { search.independent_of_blocks() };
