@@ -6,7 +6,6 @@ use super::kind::LayerKind;
 use super::weighed::Search;
 use crate::open_blocks::eviction::EvictionLaw;
 use crate::open_blocks::posterior;
-use crate::statistics::count;
 
 /// From this posterior probability on, a number need not have been seen open at once, ...
 const SURE_WITHOUT_PROOF: f64 = 0.97;
