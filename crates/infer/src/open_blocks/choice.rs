@@ -27,14 +27,8 @@ const GIVEN_UP: f64 = 0.002;
 const FEW_RANDOM: u32 = 10;
 /// The threshold for up to [`FEW_RANDOM`] units. Guess.
 const GIVEN_UP_OF_FEW: f64 = 0.0005;
-/// With stalls, the number found need not be seen open at once after more than this number of turns. Guess.
+/// The number found need not be seen open at once after more than this number of turns. Guess.
 const TURNS_TO_PROVE: u32 = 2;
-/// That holds above this share of stalls, ...
-const STALLS: f64 = 0.005;
-/// ... above this probability that the number fits, ...
-const FITS_DESPITE_STALLS: f64 = 0.95;
-/// ... and below this probability of random eviction. Guess.
-const RANDOM_DESPITE_STALLS: f64 = 0.9;
 /// From this number of open units on, the search grows by half each time. Guess: most cards have fewer.
 const GALLOP_MIN: u32 = 8;
 /// It does so while half as many again fit with more than this probability. Guess.
@@ -131,16 +125,9 @@ impl Posterior {
         let may_fit =
             |number: u32| fits(number) > if number <= FEW_RANDOM { GIVEN_UP_OF_FEW } else { GIVEN_UP };
         let proven = self.open_at_once_max();
-        // A stall looks like a merge: the units would have to be seen open again.
-        let is_settled = self.stall_share() > STALLS
-            && self.eviction_probability(EvictionLaw::Random) < RANDOM_DESPITE_STALLS
-            && self.turns > TURNS_TO_PROVE
-            && fits(self.turn_units) > FITS_DESPITE_STALLS;
-        if self.turn_units > proven && self.turn_units <= units_max && may_fit(self.turn_units) && !is_settled
-        {
+        if self.turn_units > proven && self.turn_units <= units_max && may_fit(self.turn_units) {
             return Some(self.turn_units);
         }
-        let proven = if is_settled { proven.max(self.turn_units) } else { proven };
         let larger = proven + 1..=units_max.min(BEYOND_ALL);
         let likely = larger.clone().take_while(|number| fits(*number) >= 0.5).last();
         let next = || larger.clone().next().filter(|number| may_fit(*number));
