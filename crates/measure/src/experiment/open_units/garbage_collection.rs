@@ -2,7 +2,6 @@
 //! anything? A layer that maps single pages collects, and takes pages in any order. See
 //! docs/methods/open-units.md.
 
-use std::ops::Range;
 use std::time::Duration;
 
 use flashscope_device::Bytes;
@@ -17,16 +16,10 @@ use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::search::Search;
 use crate::session::{Stop, range};
 
-/// The default limit of bytes written, if the search left as many. Guess.
-const BYTES_DEFAULT: Bytes = Bytes::mib(24);
+/// The limit of bytes written, if the search left as many. Guess.
+pub(super) const BYTES_MAX: Bytes = Bytes::mib(24);
 /// The least limit, whatever the search left. Guess.
 const BYTES_MIN: Bytes = Bytes::mib(6);
-/// The limit if too few collections were seen to decide, and blocks are small enough for more of them. Guess.
-pub(super) const BYTES_MAX: Bytes = Bytes::mib(56);
-/// The numbers of collections that are too few to decide.
-const UNDECIDED: Range<usize> = 2..4;
-/// The largest block to which [`BYTES_MAX`] applies.
-const BLOCK_MAX: Bytes = Bytes::mib(8);
 /// Limits the device time. Guess.
 const TIME_MAX: Duration = Duration::from_secs(60);
 /// The test ends after ten collections.
@@ -99,9 +92,7 @@ impl Search<'_, '_> {
         let (mut writes_of_size, mut writes) = (0, 0);
         while writes < WRITES_MAX && self.session.device_time() < time_before + TIME_MAX {
             let seen = collection_times_s(&self.data.one_run).len();
-            let may_see_more = UNDECIDED.contains(&seen) && erase_block <= BLOCK_MAX;
-            let bytes_max = if may_see_more { left } else { left.min(BYTES_DEFAULT) };
-            let is_spent = self.session.bytes_written() + pool.request > bytes_before + bytes_max;
+            let is_spent = self.session.bytes_written() + pool.request > bytes_before + left;
             if seen >= COLLECTIONS_MAX || is_spent {
                 break;
             }
