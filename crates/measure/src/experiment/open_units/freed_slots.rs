@@ -21,12 +21,8 @@ const BLOCKS_PER_SPARE: u32 = 16;
 const SLOW_OPENINGS: u32 = 4;
 /// After a stall up to four more blocks are opened, until one number has this probability.
 const SURE: f64 = 0.98;
-/// Limits the bytes of filling all blocks, which may leave nothing for a search afterwards. Guess.
+/// Limits the bytes of filling blocks, which may leave nothing for a search afterwards. Guess.
 const BYTES_MAX: Bytes = Bytes::mib(152);
-/// Limits the bytes of filling some of the blocks. Guess.
-const BYTES_OF_SOME_MAX: Bytes = Bytes::mib(112);
-/// These must be a fourth of all blocks at least.
-const SOME_DIVISOR: u32 = 4;
 
 /// The most requests this test takes.
 pub(super) fn requests_max(units_max: u32) -> u64 {
@@ -48,10 +44,10 @@ impl Search<'_, '_> {
         let cells = std::mem::take(&mut self.data.cells);
         let opened = self.fill_and_open(pool, sequential, number);
         self.data.freed = std::mem::replace(&mut self.data.cells, cells);
-        let Some((mut opened, may_decide)) = opened? else { return Ok(false) };
+        let Some(mut opened) = opened? else { return Ok(false) };
         let units_max = self.experiment.units_max;
         let decided = || evidence::found_with_freed_slots(&self.data.freed, sequential, units_max);
-        if may_decide && decided().is_some() {
+        if decided().is_some() {
             return Ok(true);
         }
         self.data.cells.append(&mut self.data.freed);
@@ -61,35 +57,36 @@ impl Search<'_, '_> {
         Ok(true)
     }
 
-    /// The blocks that were opened, and whether slots for all of them were free. `None` if that takes too
-    /// many bytes.
+    /// The blocks that were opened. `None` if freeing the slots of all blocks takes too many bytes.
     fn fill_and_open(
         &mut self,
         pool: &BlockPool,
         sequential: &Posterior,
         number: u32,
-    ) -> Result<Option<(BlockPool, bool)>, Stop> {
+    ) -> Result<Option<BlockPool>, Stop> {
         let erase_block = self.experiment.erase_block;
         let others_open = std::mem::take(&mut self.others_open);
         let of_pool = |unit| pool.offset_of(unit).filter(|offset| !others_open.contains(offset));
         let may_be_open = others_open.len() + sequential.may_be_open(number).filter_map(of_pool).count();
-        let plan = self.plan(number, u32::try_from(may_be_open).unwrap_or(u32::MAX));
-        if plan.opened_max < NUMBER_MIN.max(number / SOME_DIVISOR) {
+        let left = self.experiment.bytes_max.saturating_sub(self.session.bytes_written());
+        let affordable = (left + self.experiment.bytes_afterwards).min(BYTES_MAX) / erase_block;
+        if affordable < may_be_open as u64 {
             return Ok(None);
         }
-        let left = self.experiment.bytes_max.saturating_sub(self.session.bytes_written());
-        if erase_block * u64::from(plan.filled) > left {
+        let wanted = may_be_open.max((number + SPARE + number / BLOCKS_PER_SPARE) as usize);
+        let filled = wanted.min(usize::try_from(affordable).unwrap_or(usize::MAX));
+        if erase_block * filled as u64 > left {
             self.experiment.bytes_max += std::mem::take(&mut self.experiment.bytes_afterwards);
         }
         // Fill all of them first: filling one may close another.
         let latest = sequential.most_recent_first().filter_map(of_pool);
-        for offset in others_open.iter().copied().chain(latest).take(plan.filled as usize) {
+        for offset in others_open.iter().copied().chain(latest).take(filled) {
             fill(&mut self.session, range(offset, erase_block))?;
         }
         let mut opened = self.pool(Order::Random);
         let mut random = evidence::posterior_with_freed_slots(&[], sequential, self.experiment.units_max);
         let mut more = SLOW_OPENINGS;
-        for number in 1..=plan.opened_max {
+        for number in 1..=number + SLOW_OPENINGS {
             if !self.open(&mut opened, number, &mut random)? {
                 break;
             }
@@ -100,44 +97,6 @@ impl Search<'_, '_> {
             }
             more -= u32::from(random.openings_were_slow(SLOW_OPENINGS));
         }
-        // If not all slots are free, a slow first write lacks a slot. With fewer slots for random writes, the
-        // second one is slow.
-        let others_are_filled = others_open.len() <= plan.filled as usize;
-        let may_decide = plan.fills_all || (others_are_filled && !self.first_is_slow(&random));
-        Ok(Some((opened, may_decide)))
+        Ok(Some(opened))
     }
-
-    /// How many blocks can be filled and opened with the bytes left, where `may_be_open` may be open.
-    fn plan(&self, number: u32, may_be_open: u32) -> Plan {
-        let left = self.experiment.bytes_max.saturating_sub(self.session.bytes_written());
-        let afterwards = self.experiment.bytes_afterwards;
-        let fit = |most: Bytes| u32::try_from(most / self.experiment.erase_block).unwrap_or(u32::MAX);
-        let fit_all = fit((left + afterwards).min(BYTES_MAX));
-        let fit_some = fit(left.min(BYTES_OF_SOME_MAX));
-        if fit_all >= may_be_open {
-            let wanted = may_be_open.max(number + SPARE + number / BLOCKS_PER_SPARE);
-            let opened_max = number + SLOW_OPENINGS;
-            Plan { filled: fit_all.min(wanted), opened_max, fills_all: true }
-        } else {
-            Plan { filled: fit_some, opened_max: fit_some, fills_all: false }
-        }
-    }
-
-    /// Whether any of the last openings was slow with the first of its two writes.
-    fn first_is_slow(&self, random: &Posterior) -> bool {
-        let last = self.data.cells.iter().rev().take(SLOW_OPENINGS as usize);
-        let first = last.filter_map(|cell| cell.writes().next());
-        first.into_iter().any(|(_, latency)| random.classifier().is_slow(latency))
-    }
-}
-
-/// What is affordable.
-#[derive(Debug, Clone, Copy)]
-struct Plan {
-    /// Blocks to fill.
-    filled: u32,
-    /// The most blocks to open afterwards.
-    opened_max: u32,
-    /// Whether that fills all blocks that may be open.
-    fills_all: bool,
 }
