@@ -145,7 +145,7 @@ fn single_log_is_counted_without_a_known_erase_block() {
 }
 
 #[test]
-fn single_log_of_large_blocks_is_told_from_twelve_open_blocks() {
+fn single_log_of_large_blocks_is_distinguished_from_twelve_open_blocks() {
     let mut target = Target::parse("transcend-8g?erase_block=64MiB&page=16KiB").unwrap();
     target.profile.state = State::Full;
     target.profile.policy = hybrid_log((Association::Full, 6), (200.0, 4300.0));

@@ -24,8 +24,8 @@ pub(super) fn requests_max(units_max: u32) -> u64 {
 }
 
 impl Search<'_, '_> {
-    /// Writes into one block too many with smaller and smaller requests, down to a size that costs no merge, as
-    /// controllers write small requests elsewhere.
+    /// Writes into one block too many with smaller and smaller requests, down to a size that costs no merge,
+    /// as controllers write small requests elsewhere.
     pub(super) fn survey_sizes(
         &mut self,
         pool: &mut BlockPool,

@@ -26,8 +26,8 @@ const SLOW_OPENINGS_MIN: u32 = 4;
 pub(super) const REQUESTS_MAX: u64 = (u64::BITS * (2 * OPENINGS + BASELINE)) as u64;
 
 impl Search<'_, '_> {
-    /// Whether the sequential search has written enough bytes under random eviction for smaller requests to be
-    /// worth a try.
+    /// Whether the sequential search has written enough bytes under random eviction for smaller requests to
+    /// be worth a try.
     pub(super) fn should_shrink(&self, order: Order, posterior: &Posterior) -> bool {
         let writes = u64::try_from(posterior.writes()).unwrap_or(u64::MAX);
         self.is_first(order)
