@@ -2,7 +2,7 @@
 
 use flashscope_device::Bytes;
 use flashscope_record::finding::{FindingId, FtlClass, Outcome, Value};
-use flashscope_sim::profile::{Association, Basis, GcVictim, PageMapped, Policy, State, WriteBuffer};
+use flashscope_sim::profile::{Association, Basis, GcVictim, PageMapped, Policy, State};
 use flashscope_sim::target::Target;
 
 use crate::support::{LOG, check_and_open_units, finding, hybrid_log, log_structured};
@@ -19,24 +19,6 @@ fn log_that_maps_several_pages_is_counted_over_data() {
             [FindingId::OpenUnitsLinear, FindingId::FtlClass].map(|id| finding(&findings, id));
         assert_eq!(units.value(), Some(Value::Count(streams)), "{streams} of {pages} pages: {units:?}");
         assert_eq!(class.value(), Some(LOG), "{streams} of {pages} pages: {class:?}");
-    }
-}
-
-/// Requests of the mapping unit never merge.
-#[test]
-fn log_is_counted_although_requests_of_its_mapping_unit_never_merge() {
-    for streams in [2, 5, 40] {
-        let mut target = Target::parse("transcend-8g?fat_area=0&link=usb-high").unwrap();
-        target.profile.policy = log_structured(streams, target.profile.ftl.page * 4);
-        target.profile.write_buffer =
-            Some(WriteBuffer { basis: Basis::Assumed, size: Bytes::kib(256), accept_us: 16.0 });
-        let (findings, _) = check_and_open_units(&target);
-        let [units, class, fat_area] =
-            [FindingId::OpenUnitsLinear, FindingId::FtlClass, FindingId::FatAreaBytes]
-                .map(|id| finding(&findings, id));
-        assert_eq!(units.value(), Some(Value::Count(streams)), "{streams}: {units:?}");
-        assert_eq!(class.value(), Some(LOG), "{streams}: {class:?}");
-        assert_eq!(fat_area.bytes(), Some(Bytes::ZERO), "{streams}: {fat_area:?}");
     }
 }
 

@@ -144,16 +144,10 @@ fn single_log_is_counted_without_a_known_erase_block() {
     assert_eq!(random.value(), None, "random writes meet several blocks of another size");
 }
 
+/// All slowly opened blocks of a block-associative log stay open.
 #[test]
-fn single_log_of_large_blocks_is_distinguished_from_twelve_open_blocks() {
+fn open_logs_of_large_blocks_are_counted() {
     let mut target = Target::parse("transcend-8g?erase_block=64MiB&page=16KiB").unwrap();
-    target.profile.state = State::Full;
-    target.profile.policy = hybrid_log((Association::Full, 6), (200.0, 4300.0));
-    let (findings, _) = check_and_open_units(&target);
-    assert_eq!(finding(&findings, FindingId::OpenUnitsLinear).value(), Some(Value::Count(1)));
-    let class = finding(&findings, FindingId::FtlClass);
-    assert_eq!(class.value(), Some(Value::Class { class: FtlClass::HybridLog, above: None }));
-    // Here all slowly opened blocks are open, and each needs a slot wherever it is opened.
     target.profile.state = State::Steady;
     target.profile.policy = hybrid_log((Association::Block, 12), (200.0, 4300.0));
     let (findings, _) = check_and_open_units(&target);

@@ -19,7 +19,7 @@ use crate::support::{check_and_open_units, finding, with_random_eviction};
 #[test]
 fn random_open_units_are_counted_in_sequentially_open_blocks() {
     let target =
-        "transcend-8g?erase_block=12MiB&page=384KiB&open_units_linear=90&open_units_random=90&capacity=32GiB";
+        "transcend-8g?erase_block=12MiB&page=96KiB&open_units_linear=90&open_units_random=90&capacity=32GiB";
     let (findings, data) = check_and_open_units(&Target::parse(target).unwrap());
     for id in [FindingId::OpenUnitsLinear, FindingId::OpenUnitsRandom] {
         assert_eq!(finding(&findings, id).value(), Some(Value::Count(90)), "{:?}", finding(&findings, id));
@@ -144,7 +144,7 @@ fn random_open_units_are_counted_without_the_sequential_number() {
     .unwrap();
     let Policy::OpenBlocks(policy) = &mut target.profile.policy else { panic!("another policy") };
     policy.victim = Victim::Random;
-    policy.merge_us = Curve::Constant(8_000_000.0);
+    policy.merge_us = Curve::Constant(5_000_000.0);
     // So no smaller request merges.
     let up_to = Bytes::kib(48);
     target.profile.small_writes =
