@@ -9,7 +9,8 @@ use flashscope_device::Bytes;
 use flashscope_infer::open_blocks::garbage_collection::collection_times_s;
 use flashscope_infer::open_blocks::posterior::Posterior;
 use flashscope_infer::open_blocks::{evidence, garbage_collection};
-use flashscope_record::observation::{OpenUnitsCell, Order};
+use flashscope_infer::slow_classifier::SlowClassifier;
+use flashscope_record::observation::{OpenUnitsCell, Order, Times};
 
 use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::search::Search;
@@ -28,6 +29,9 @@ const WRITES_PER_SIZE: u32 = 24;
 const COLLECTIONS_PER_SIZE: usize = 2;
 /// up to this size.
 const REQUEST_MAX: Bytes = Bytes::mib(1);
+/// Five slow writes into one block alone, and one in six, may have another cause than other blocks. Guess.
+const SLOW_ALONE_MIN: usize = 5;
+const WRITES_PER_SLOW_ALONE: usize = 6;
 /// Writes of pages out of sequence.
 const SCATTERED: u64 = 12;
 /// Limits the writes if blocks are so small that the size is seldom doubled. Guess.
@@ -42,6 +46,22 @@ impl Search<'_, '_> {
         evidence::write_sequences(self.data).last().is_some_and(|sequence| {
             garbage_collection::even_slow_interval(sequence, sequential.classifier()).is_some()
         })
+    }
+
+    /// Whether writes into one block alone, in the baseline and the controls, were slow too often for stalls.
+    pub(super) fn is_slow_in_one_block(&self, classifier: SlowClassifier) -> bool {
+        if !self.data.larger.is_empty() || !self.data.appended.is_empty() {
+            return false;
+        }
+        let is_alone = |cell: &&OpenUnitsCell| cell.order == Order::Linear && cell.open_units == 1;
+        // The first write into a block may close another one. Controls leave it out.
+        let first = self.data.cells.first().into_iter().filter(is_alone);
+        let in_baseline = first.flat_map(|cell| cell.writes().skip(1).map(|(_, latency)| latency));
+        let in_controls = self.data.controls.iter().flat_map(Times::each).copied();
+        let slow: Vec<bool> =
+            in_baseline.chain(in_controls).map(|latency| classifier.is_slow(latency)).collect();
+        let number = slow.iter().filter(|slow| **slow).count();
+        number >= SLOW_ALONE_MIN && number * WRITES_PER_SLOW_ALONE >= slow.len()
     }
 
     /// Writes one block after the other from start to end, with growing requests, until enough collections

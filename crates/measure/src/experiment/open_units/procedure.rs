@@ -55,7 +55,9 @@ impl Search<'_, '_> {
             self.search_randomly(&posterior, units_max)?;
         }
         self.control()?;
-        if is_decided && posterior.is_seen_open() && !posterior.stalls_too_often() {
+        let may_collect =
+            self.is_evenly_slow(&posterior) || self.is_slow_in_one_block(posterior.classifier());
+        if is_decided && posterior.is_seen_open() && !posterior.stalls_too_often() && !may_collect {
             return Ok(());
         }
         self.provoke_collections()
