@@ -130,6 +130,25 @@ mod tests {
     }
 
     #[test]
+    fn a_drift_as_long_as_a_merge_leaves_the_search_undecidable() {
+        let milliseconds = Duration::from_millis;
+        let is_decidable = |control: u64| {
+            let mut data = OpenUnitsData { erase_block: Bytes::mib(20), ..OpenUnitsData::default() };
+            let mut write = |number, unit, latency| {
+                let kept = (Order::Linear, number, Bytes::kib(32));
+                OpenUnitsCell::keep(&mut data.cells, kept, unit, milliseconds(latency));
+            };
+            (0..12).for_each(|_| write(1, 0, 40));
+            (1..8).for_each(|unit| write(unit + 1, unit, 41));
+            (8..60).for_each(|unit| write(9, unit % 9, 62));
+            data.controls = vec![Times::Each(vec![milliseconds(control); 7])];
+            Search::new(&data).is_ok()
+        };
+        assert!(is_decidable(41));
+        assert!(!is_decidable(60), "changed by as much as a merge takes");
+    }
+
+    #[test]
     fn blocks_seen_open_by_large_requests_count_after_an_interrupted_search() {
         let all = slow_in_random_order(Bytes::mib(32));
         let started = all.cells.iter().take(1).map(|cell| OpenUnitsCell {

@@ -3,7 +3,7 @@
 use flashscope_record::finding::{Finding, FindingId, Measurement, Reason, WouldDecide};
 use flashscope_record::observation::{OpenUnitsCell, OpenUnitsData, Order};
 
-use super::drift::drift;
+use super::drift::{drift, drift_like_merges};
 use super::kind::LayerKind;
 use super::writes::round_robin_max;
 use crate::open_blocks::evidence;
@@ -61,7 +61,8 @@ impl<'a> Search<'a> {
         let at_start = sequences
             .first()
             .map_or(classifier, |sequence| sequence.classifier.at_least_as_strict_as(classifier));
-        if let Some(reason) = drift(data, at_start) {
+        let as_much_as_a_merge = || drift_like_merges(data, &linear, sequences.first()?.classifier);
+        if let Some(reason) = drift(data, at_start).or_else(as_much_as_a_merge) {
             return Err(Undecidable { reason, would_decide: WouldDecide::Rest });
         }
         let units_max = round_robin_max(&sequences, Order::Linear);
