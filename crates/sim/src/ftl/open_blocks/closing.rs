@@ -52,14 +52,30 @@ impl OpenBlocks {
 
     /// The slot to close among the candidates; there is at least one candidate.
     pub(super) fn choose_victim(&mut self, is_candidate: impl Fn(&OpenUnit) -> bool) -> usize {
+        if self.victim == Victim::Clock {
+            self.spare_rewritten(&is_candidate);
+        }
         let candidates = || self.open.iter().enumerate().filter(|(_, open)| is_candidate(open));
         let chosen = match self.victim {
             Victim::Lru => candidates().min_by_key(|(_, open)| open.written_at),
+            Victim::Fifo | Victim::Clock => candidates().min_by_key(|(_, open)| open.queued_at),
             Victim::Random => {
                 let count = candidates().count();
                 candidates().nth(self.rng.below(count))
             }
         };
         chosen.map_or(0, |(slot, _)| slot)
+    }
+
+    /// Requeues candidates from the front of the queue until one that was not rewritten is in front. Each is
+    /// spared at most once.
+    fn spare_rewritten(&mut self, is_candidate: &impl Fn(&OpenUnit) -> bool) {
+        for _ in 0..self.open.len() {
+            let front =
+                self.open.iter_mut().filter(|open| is_candidate(open)).min_by_key(|open| open.queued_at);
+            let Some(front) = front.filter(|open| open.rewritten) else { return };
+            self.queue_end += 1;
+            (front.queued_at, front.rewritten) = (self.queue_end, false);
+        }
     }
 }

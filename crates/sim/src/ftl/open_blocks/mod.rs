@@ -44,6 +44,8 @@ pub(crate) struct OpenBlocks {
     open: Vec<OpenUnit>,
     last_unit: Option<u64>,
     writes: u64,
+    /// The last position given out in the order of opening.
+    queue_end: u64,
     rng: StreamRng,
     counts: Counts,
 }
@@ -80,6 +82,7 @@ impl OpenBlocks {
             open: Vec::with_capacity(policy.open_units_linear as usize),
             last_unit: None,
             writes: 0,
+            queue_end: 0,
             rng,
             counts: Counts::default(),
         }
@@ -123,6 +126,7 @@ impl OpenBlocks {
     /// The slot of a unit. Opens the unit if necessary, and closes another one if all slots are taken.
     fn slot_of(&mut self, unit: u64) -> (usize, u64) {
         if let Some(slot) = self.open.iter().position(|open| open.unit == unit) {
+            self.open[slot].rewritten = true;
             return (slot, 0);
         }
         let mut copying_ns = 0;
@@ -130,8 +134,14 @@ impl OpenBlocks {
             let victim = self.choose_victim(|_| true);
             copying_ns = self.close(victim);
         }
-        self.open.push(OpenUnit::new(unit));
-        (self.open.len() - 1, copying_ns)
+        (self.push(unit), copying_ns)
+    }
+
+    /// Opens a unit in a free slot, the last one.
+    fn push(&mut self, unit: u64) -> usize {
+        self.queue_end += 1;
+        self.open.push(OpenUnit::new(unit, self.queue_end));
+        self.open.len() - 1
     }
 
     /// Non-sequential data: it does not continue the run of the unit in `slot`.
@@ -167,8 +177,7 @@ impl OpenBlocks {
     fn reopen(&mut self, slot: &mut usize) -> u64 {
         let unit = self.open[*slot].unit;
         let copying_ns = self.close(*slot);
-        self.open.push(OpenUnit::new(unit));
-        *slot = self.open.len() - 1;
+        *slot = self.push(unit);
         copying_ns
     }
 

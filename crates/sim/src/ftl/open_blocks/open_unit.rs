@@ -8,6 +8,10 @@ pub(super) const NO_RUN: u64 = u64::MAX;
 pub(super) struct OpenUnit {
     pub(super) unit: u64,
     pub(super) written_at: u64,
+    /// Its position in the order of opening; with clock eviction, of opening or sparing.
+    pub(super) queued_at: u64,
+    /// Written since it was opened or spared.
+    pub(super) rewritten: bool,
     pub(super) random: bool,
     pub(super) run_start: u64,
     pub(super) run_end: u64,
@@ -19,10 +23,12 @@ pub(super) struct OpenUnit {
 }
 
 impl OpenUnit {
-    pub(super) const fn new(unit: u64) -> Self {
+    pub(super) const fn new(unit: u64, queued_at: u64) -> Self {
         Self {
             unit,
             written_at: 0,
+            queued_at,
+            rewritten: false,
             random: false,
             run_start: NO_RUN,
             run_end: NO_RUN,

@@ -12,13 +12,17 @@ const OPEN_UNITS_MAX: u32 = 1024;
 
 /// Which open erase block is evicted when another one needs its slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Victim {
     /// The least recently written one: with one erase block too many in round-robin order, every request
     /// merges.
     Lru,
     /// A random one: with one erase block too many, only part of the requests merge.
     Random,
+    /// The one that was opened first, however recently it was written.
+    Fifo,
+    /// The one that was opened first. A block written since it was opened or spared is spared once more.
+    Clock,
 }
 
 /// A range of the stick where opening an erase block has a cost of its own.
@@ -123,7 +127,7 @@ impl PolicySection for OpenBlocks {
     fn class(&self) -> Class {
         match (self.open_units_random, self.victim) {
             (0, _) => Class::LinearOnly,
-            (_, Victim::Lru) => Class::OpenBlock,
+            (_, Victim::Lru | Victim::Fifo | Victim::Clock) => Class::OpenBlock,
             (_, Victim::Random) => Class::LogStructured,
         }
     }
