@@ -22,6 +22,9 @@ pub(crate) struct Disturbance {
 }
 
 impl Disturbance {
+    /// No disturbance.
+    pub(crate) const NONE: Self = Self { distortion: None, fault: None };
+
     pub(crate) fn sample(scope: Scope, draw: &mut Draw) -> Self {
         Self { distortion: distortion(scope, draw), fault: fault(scope, draw) }
     }

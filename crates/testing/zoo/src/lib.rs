@@ -24,6 +24,7 @@ mod scope;
 mod specimen;
 mod stick;
 mod truth;
+mod variant;
 
 pub use capacity::{CapacityCase, CapacityClass};
 pub use case::{Case, Fault};
@@ -33,3 +34,4 @@ pub use outside::OutsideKind;
 pub use scope::Scope;
 pub use specimen::Specimen;
 pub use truth::{Fact, Truth};
+pub use variant::Law;

@@ -1,6 +1,7 @@
 //! Whether a specimen is inside the hypothesis space.
 
 use crate::outside::OutsideKind;
+use crate::variant::Law;
 
 /// Inside or outside the hypothesis space of the inference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,4 +10,6 @@ pub enum Scope {
     Inside,
     /// A device outside the hypothesis space.
     Outside(OutsideKind),
+    /// A stick with a law outside the hypothesis space.
+    Variant(Law),
 }

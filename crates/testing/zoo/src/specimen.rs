@@ -11,6 +11,7 @@ use crate::outside::{self, OutsideKind};
 use crate::scope::Scope;
 use crate::stick::Stick;
 use crate::truth::{Fact, Truth};
+use crate::variant::{self, Law, Variant};
 
 /// The share of specimens outside the hypothesis space.
 const OUTSIDE_SHARE: f64 = 0.22;
@@ -53,6 +54,8 @@ enum Body {
     Stick(Box<Stick>, History),
     /// A device that consists only of its timing.
     Other(OutsideKind),
+    /// A stick with a law outside the hypothesis space.
+    Variant(Box<Variant>),
 }
 
 impl Body {
@@ -80,6 +83,7 @@ impl Body {
                 Scope::Inside
                 | Scope::Outside(OutsideKind::Erring | OutsideKind::Vanishing | OutsideKind::Dying),
             ) => stick.truth.clone(),
+            (Self::Variant(variant), _) => variant.truth.clone(),
             (Self::Stick(..), _) => Truth::absent(&[&FLASH_FINDINGS[..], &EFFECT_FINDINGS].concat()),
             (Self::Other(_), _) => {
                 let mut truth = Truth::absent(&FLASH_FINDINGS);
@@ -108,6 +112,21 @@ impl Specimen {
         Ok(Self { index, scope, truth: body.truth(scope), survey_seed, body, disturbance, seed })
     }
 
+    /// The specimen with this number among the variants. Every law has its turn: the first is that of number
+    /// 0, 10, 20 and so on.
+    ///
+    /// # Errors
+    /// [`ZooError::Profile`] if a drawn profile is impossible.
+    pub fn variant(seed: u64, index: u64) -> Result<Self, ZooError> {
+        let law = Law::of_index(index);
+        let mut draw = Draw::new(seed, index);
+        let body = Body::Variant(Box::new(variant::sample(law, &mut draw)?));
+        let scope = Scope::Variant(law);
+        let (survey_seed, seed) = (draw.seed(), draw.seed());
+        let disturbance = Disturbance::NONE;
+        Ok(Self { index, scope, truth: body.truth(scope), survey_seed, body, disturbance, seed })
+    }
+
     /// Makes the device in its state before the measurement.
     ///
     /// # Errors
@@ -117,6 +136,7 @@ impl Specimen {
         let mut draw = Draw::new(self.seed, 0);
         let device: Box<dyn Device + Send> = match &self.body {
             Body::Other(kind) => outside::device(*kind, &mut draw),
+            Body::Variant(variant) => variant.device(self.seed),
             Body::Stick(stick, history) => {
                 let mut device = VirtualStick::new(&stick.profile, self.seed);
                 history.apply(&mut device, &mut draw)?;
@@ -132,18 +152,20 @@ impl Specimen {
         let mut lines = vec![match self.scope {
             Scope::Inside => format!("specimen {}: a stick", self.index),
             Scope::Outside(kind) => format!("specimen {}: {}", self.index, kind.as_str()),
+            Scope::Variant(law) => format!("specimen {}: {}", self.index, law.as_str()),
         }];
         lines.push(match &self.body {
             Body::Stick(_, history) => format!("sim seed {}, {history}", self.seed),
             Body::Other(_) => format!("seed {}", self.seed),
+            Body::Variant(variant) => format!("sim seed {}, {}", self.seed, variant.parts().1),
         });
         lines.extend(self.disturbance.lines());
         let comments: String = lines.iter().map(|line| format!("# {line}\n")).collect();
-        match &self.body {
-            Body::Stick(stick, _) => {
-                comments + &stick.profile.to_toml().unwrap_or_else(|error| format!("# {error}\n"))
-            }
-            Body::Other(_) => comments,
-        }
+        let profile = match &self.body {
+            Body::Stick(stick, _) => &stick.profile,
+            Body::Variant(variant) => variant.parts().0,
+            Body::Other(_) => return comments,
+        };
+        comments + &profile.to_toml().unwrap_or_else(|error| format!("# {error}\n"))
     }
 }

@@ -16,6 +16,8 @@ pub enum Fact {
     },
     /// A number of erase blocks.
     Count(u32),
+    /// One of two numbers of erase blocks, both right: the number depends on the requests.
+    CountOf([u32; 2]),
     /// A class, or yes or no, as in JSON. Several if a host cannot distinguish them.
     OneOf(&'static [&'static str]),
     /// A rate or a time, in the unit of the finding.
@@ -83,6 +85,7 @@ impl std::fmt::Display for Fact {
             Self::Bytes { low, high } if low == high => low.to_string(),
             Self::Bytes { low, high } => format!("{low} to {high}"),
             Self::Count(count) => count.to_string(),
+            Self::CountOf([one, other]) => format!("{one} or {other}"),
             Self::OneOf(words) => words.join(" or "),
             Self::Number(number) => format!("{number:.4e}"),
             Self::Absent => "absent".to_owned(),

@@ -38,7 +38,7 @@ fn outside_specimens_are_a_fifth_and_cover_every_kind() {
         .iter()
         .map(|scope| match scope {
             Scope::Outside(kind) => kind.as_str(),
-            Scope::Inside => "",
+            Scope::Inside | Scope::Variant(_) => "",
         })
         .collect();
     assert_eq!(kinds.len(), 11, "{kinds:?}");

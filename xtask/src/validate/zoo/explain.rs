@@ -87,6 +87,7 @@ fn misses_of<'a>(measured: &'a Measured, id: &'a str) -> impl Iterator<Item = St
     let scope = match specimen.scope {
         Scope::Inside => "inside",
         Scope::Outside(kind) => kind.as_str(),
+        Scope::Variant(law) => law.as_str(),
     };
     let wrong = measured.reading().filter(move |_| id == "wrong");
     let is_selected = move |finding: &Finding, verdict| match id {

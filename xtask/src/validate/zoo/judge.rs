@@ -69,6 +69,7 @@ fn is_exact(value: Value, fact: Fact) -> bool {
             words.contains(&if extra.is_some() { "yes" } else { "no" })
         }
         (Value::Count(count), Fact::Count(truth)) => count == truth,
+        (Value::Count(count), Fact::CountOf(truths)) => truths.contains(&count),
         (Value::Class { class, .. }, Fact::OneOf(words)) => words.contains(&class.as_str()),
         _ => false,
     }
@@ -89,6 +90,9 @@ fn holds(low: Value, high: Value, fact: Fact) -> bool {
             (from..=to).contains(&number)
         }
         (Value::Count(from), Value::Count(to), Fact::Count(truth)) => (from..=to).contains(&truth),
+        (Value::Count(from), Value::Count(to), Fact::CountOf(truths)) => {
+            truths.iter().any(|truth| (from..=to).contains(truth))
+        }
         _ => false,
     }
 }

@@ -10,13 +10,14 @@ mod picture;
 mod report;
 mod shares;
 mod text;
+mod variants;
 
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use flashscope_infer::Method;
 use flashscope_record::finding::FindingId;
-use flashscope_zoo::{Scope, Specimen};
+use flashscope_zoo::{Law, Scope, Specimen};
 
 use self::measure::Measured;
 use self::report::Report;
@@ -27,9 +28,12 @@ use crate::threads;
 /// Which specimens, and what to print.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Number of specimens
-    #[arg(long, default_value_t = 1000)]
-    count: u64,
+    /// Number of specimens; with --variants, of each law [default: 1000, of each law 30]
+    #[arg(long)]
+    count: Option<u64>,
+    /// Survey variants instead: sticks with one law that the inference does not contain
+    #[arg(long, conflicts_with_all = ["json", "picture"])]
+    variants: bool,
     /// Random seed of the specimens and surveys
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -43,7 +47,8 @@ pub struct Arguments {
     /// wrong finding; repeatable
     #[arg(long, value_name = "ID", conflicts_with_all = ["json", "picture"])]
     only: Vec<String>,
-    /// Survey only this kind: inside, outside, or one kind of device outside, e.g. hard-disk
+    /// Survey only this kind: inside, outside, one kind of device outside, e.g. hard-disk, or one law of
+    /// variants, e.g. fifo
     #[arg(long, value_name = "KIND", default_value = "any")]
     kind: String,
     /// Disable a part of the method, to measure its effect; repeatable
@@ -77,29 +82,56 @@ impl Arguments {
             odd_factors: uses(MethodPart::OddFactors),
         }
     }
+
+    fn selection(&self) -> Selection {
+        let count = match self.variants {
+            true => self.count.unwrap_or(COUNT_PER_LAW) * Law::ALL.len() as u64,
+            false => self.count.unwrap_or(COUNT),
+        };
+        Selection { variants: self.variants, count, seed: self.seed }
+    }
 }
+
+/// Specimens by number: of the zoo, or of its variants.
+#[derive(Debug, Clone, Copy)]
+struct Selection {
+    variants: bool,
+    count: u64,
+    seed: u64,
+}
+
+impl Selection {
+    const fn zoo(count: u64, seed: u64) -> Self {
+        Self { variants: false, count, seed }
+    }
+
+    fn specimen(&self, index: u64) -> anyhow::Result<Specimen> {
+        let make = if self.variants { Specimen::variant } else { Specimen::new };
+        make(self.seed, index).with_context(|| format!("specimen {index}"))
+    }
+}
+
+/// The number of specimens, and the number of each law. 30 of each law take three minutes.
+const COUNT: u64 = 1000;
+const COUNT_PER_LAW: u64 = 30;
 
 /// Surveys and prints.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(index) = arguments.explain {
-        if let Some(path) = &arguments.keep {
-            let run = measure::run_file(&specimen(arguments.seed, index)?, arguments.method())?;
-            std::fs::write(path, run.to_json()?)
-                .with_context(|| format!("cannot write {}", path.display()))?;
-        }
-        return Ok(print(&explain::specimen(&surveyed(
-            specimen(arguments.seed, index)?,
-            arguments.method(),
-        )?))?);
+        return explain(arguments, index);
     }
-    let zoo = measure_all(arguments.count, arguments.seed, &arguments.kind, arguments.method())?;
+    let selection = arguments.selection();
+    let zoo = measure_all(&selection, &arguments.kind, arguments.method())?;
     if zoo.is_empty() {
-        bail!("none of {} specimens is of the kind '{}'", arguments.count, arguments.kind);
+        bail!("none of {} specimens is of the kind '{}'", selection.count, arguments.kind);
     }
     if !arguments.only.is_empty() {
         let misses: anyhow::Result<String> =
             arguments.only.iter().map(|id| explain::misses(&zoo, id)).collect();
         print(&misses?)?;
+    }
+    if arguments.variants {
+        return Ok(print(&variants::text(&zoo, arguments.seed))?);
     }
     let report = Report::of(&zoo, arguments.seed);
     if let Some(path) = &arguments.picture {
@@ -110,8 +142,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(print(&text)?)
 }
 
-fn specimen(seed: u64, index: u64) -> anyhow::Result<Specimen> {
-    Specimen::new(seed, index).with_context(|| format!("specimen {index}"))
+fn explain(arguments: &Arguments, index: u64) -> anyhow::Result<()> {
+    let specimen = || arguments.selection().specimen(index);
+    if let Some(path) = &arguments.keep {
+        let run = measure::run_file(&specimen()?, arguments.method())?;
+        std::fs::write(path, run.to_json()?).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(print(&explain::specimen(&surveyed(specimen()?, arguments.method())?))?)
 }
 
 fn surveyed(specimen: Specimen, method: Method) -> anyhow::Result<Measured> {
@@ -125,6 +162,7 @@ fn is_of(kind: &str, specimen: &Specimen) -> bool {
         _ if kind == "any" => true,
         Scope::Inside => kind == "inside",
         Scope::Outside(own) => kind == "outside" || kind == own.as_str(),
+        Scope::Variant(law) => kind == law.as_str(),
     }
 }
 
@@ -139,7 +177,7 @@ pub fn check() -> anyhow::Result<()> {
         (FindingId::SlcCacheBytes, 0.92),
         (FindingId::SustainedWriteBytesPerS, 0.94),
     ];
-    let report = Report::of(&measure_all(200, 1, "any", Method::default())?, 1);
+    let report = Report::of(&measure_all(&Selection::zoo(200, 1), "any", Method::default())?, 1);
     let is_below = |(id, shares): &&(FindingId, Shares)| {
         EXACT_SHARE_MIN.iter().any(|(known, minimum)| known == id && shares.exact < *minimum)
     };
@@ -152,12 +190,12 @@ pub fn check() -> anyhow::Result<()> {
 }
 
 /// The surveys of every specimen of this kind, in order of their indices, on one thread per core.
-fn measure_all(count: u64, seed: u64, kind: &str, method: Method) -> anyhow::Result<Vec<Measured>> {
+fn measure_all(selection: &Selection, kind: &str, method: Method) -> anyhow::Result<Vec<Measured>> {
     let measured = |index| -> anyhow::Result<Option<Measured>> {
-        let specimen = specimen(seed, index)?;
+        let specimen = selection.specimen(index)?;
         if is_of(kind, &specimen) { surveyed(specimen, method).map(Some) } else { Ok(None) }
     };
-    Ok(threads::each(count, measured)?.into_iter().flatten().collect())
+    Ok(threads::each(selection.count, measured)?.into_iter().flatten().collect())
 }
 
 #[cfg(test)]
@@ -167,7 +205,7 @@ mod tests {
     /// Lower bounds for 60 specimens; docs/statistics.md has the results of 1000.
     #[test]
     fn findings_on_sixty_specimens_are_correct() {
-        let zoo = measure_all(60, 1, "any", Method::default()).unwrap();
+        let zoo = measure_all(&Selection::zoo(60, 1), "any", Method::default()).unwrap();
         let report = Report::of(&zoo, 1);
         assert_eq!(report.count, 60);
         assert!(report.confident_wrong * 200 <= report.found, "{}", text::of(&report));
@@ -182,9 +220,22 @@ mod tests {
     #[test]
     fn the_same_seed_gives_the_same_report() {
         let json = || {
-            serde_json::to_string(&Report::of(&measure_all(6, 3, "any", Method::default()).unwrap(), 3))
-                .unwrap()
+            serde_json::to_string(&Report::of(
+                &measure_all(&Selection::zoo(6, 3), "any", Method::default()).unwrap(),
+                3,
+            ))
+            .unwrap()
         };
         assert_eq!(json(), json());
+    }
+
+    /// Two variants of each law. docs/statistics.md has the results of 300.
+    #[test]
+    fn findings_on_variants_are_rarely_confident_and_wrong() {
+        let selection = Selection { variants: true, count: 20, seed: 1 };
+        let zoo = measure_all(&selection, "any", Method::default()).unwrap();
+        let total = variants::total(&zoo);
+        let is_rare = total.confident_wrong * 12 <= total.found;
+        assert!(total.found >= 150 && is_rare, "{}", variants::text(&zoo, 1));
     }
 }

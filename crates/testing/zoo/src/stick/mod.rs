@@ -49,38 +49,49 @@ impl Stick {
 
     /// Draws a stick. An error is a bug of this crate: every drawn profile must be possible.
     pub(crate) fn sample(draw: &mut Draw) -> Result<Self, ProfileError> {
-        let mut geometry = Geometry::sample(draw);
-        let link = link::sample(geometry.era, draw);
-        let timing = Timing::sample(&geometry, draw);
-        let policy = policy::sample(&mut geometry, timing.page_program_us, draw);
-        let small_writes = timing.small_writes.filter(|_| policy::allows_small_write_path(&policy));
-        let caches = caches::sample(&geometry, timing.page_program_us, draw);
-        let profile = Profile {
-            name: "zoo".to_owned(),
-            description: format!("a random stick: {}", geometry.era.as_str()),
-            capacity: geometry.capacity,
-            fault: Vec::new(),
-            source: Vec::new(),
-            link,
-            read: timing.read,
-            write: timing.write,
-            small_writes,
-            ftl: geometry.ftl(),
-            policy,
-            state: state(draw),
-            slc_cache: caches.slc_cache,
-            write_buffer: caches.write_buffer,
-            states: None,
-            background: caches.background,
-            region: Vec::new(),
-            wear: None,
-            thermal: None,
-            noise: timing.noise,
-        };
-        profile.check()?;
-        let truth = truth::of(&profile);
+        let profile = profile(draw)?;
+        let truth = truth(&profile);
         Ok(Self { profile, truth })
     }
+}
+
+/// What is true of a stick with this profile.
+pub(crate) fn truth(profile: &Profile) -> Truth {
+    truth::of(profile)
+}
+
+/// Draws a profile.
+pub(crate) fn profile(draw: &mut Draw) -> Result<Profile, ProfileError> {
+    let mut geometry = Geometry::sample(draw);
+    let link = link::sample(geometry.era, draw);
+    let timing = Timing::sample(&geometry, draw);
+    let policy = policy::sample(&mut geometry, timing.page_program_us, draw);
+    let small_writes = timing.small_writes.filter(|_| policy::allows_small_write_path(&policy));
+    let caches = caches::sample(&geometry, timing.page_program_us, draw);
+    let profile = Profile {
+        name: "zoo".to_owned(),
+        description: format!("a random stick: {}", geometry.era.as_str()),
+        capacity: geometry.capacity,
+        fault: Vec::new(),
+        source: Vec::new(),
+        link,
+        read: timing.read,
+        write: timing.write,
+        small_writes,
+        ftl: geometry.ftl(),
+        policy,
+        state: state(draw),
+        slc_cache: caches.slc_cache,
+        write_buffer: caches.write_buffer,
+        states: None,
+        background: caches.background,
+        region: Vec::new(),
+        wear: None,
+        thermal: None,
+        noise: timing.noise,
+    };
+    profile.check()?;
+    Ok(profile)
 }
 
 /// The preconditioning state; a write history may follow.
