@@ -1,13 +1,14 @@
 //! Pure inference: observations in, findings and a diagnosis out. No device, no clock, no random choice.
 //!
-//! Modules from bottom to top: statistics, thresholds, sizes, method, slow_classifier, streams, geometry,
-//! size_sweep, open_blocks, files, trials, published, sanity, findings, classes, diagnosis, verdict,
-//! activity. A module uses only those below it (`cargo xtask tidy`).
+//! Modules from bottom to top: statistics, thresholds, sizes, method, slow_classifier, copying, streams,
+//! geometry, size_sweep, open_blocks, files, trials, published, sanity, findings, classes, diagnosis,
+//! verdict, activity. A module uses only those below it (`cargo xtask tidy`).
 
 #![deny(missing_docs)]
 
 pub mod activity;
 pub mod classes;
+mod copying;
 pub mod diagnosis;
 pub mod files;
 pub mod findings;

@@ -137,6 +137,7 @@ const ORDERS: [(&str, &[&str]); 8] = [
             "sizes",
             "method",
             "slow_classifier",
+            "copying",
             "streams",
             "geometry",
             "size_sweep",

@@ -16,7 +16,7 @@ use self::early_ends::with_early_ends;
 use self::in_file::{unless_off_alignment, unless_stream_in_file};
 use self::seen::Seen;
 pub use self::virtual_stick::on_a_virtual_stick;
-use self::withdrawal::{rest_on_assumption, unless_flash_shows, unless_sure};
+use self::withdrawal::{rest_on_assumption, unless_flash_shows, unless_merged, unless_sure};
 use crate::geometry::{align, block_ends};
 use crate::method::Method;
 use crate::open_blocks::open_units;
@@ -41,12 +41,15 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
     let align = align::infer(&seen.align, method, page_by_writes.as_ref().and_then(sure_page));
     let boundaries_show =
         shows_surely(&align.boundary_signal) || page_by_writes.as_ref().is_some_and(is_sure);
-    let ([linear, random, class, merge], maps_less) = seen.open_units();
+    let open_units = seen.open_units();
+    let [linear, random, class, merge] = open_units.findings;
     let write_buffer = write_buffer::write_buffer(seen.write_buffer);
     let [cache, sustained] = seen.sustained(&write_buffer);
     let erase_block = block_ends::or(align.erase_block, &align.blocks, seen.block_ends);
     let erase_block = unless_off_alignment(erase_block, observations);
     let assumption = seen.assumed_erase_block(&erase_block);
+    let is_too_short =
+        open_units.delay.is_some_and(|delay| seen.is_too_short_to_merge(delay, erase_block.bytes()));
     let page_by_reads =
         if device_failed(observations) { withdrawal::undecided_by_writes(align.page) } else { align.page };
     let page_by_reads = seen.unless_writes_contradict(page_by_reads);
@@ -81,11 +84,15 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
         write_buffer,
     ];
     if let Some(assumption) = assumption {
-        let rest = findings.iter_mut().filter(|finding| rests_on_erase_block(finding.id, maps_less));
+        let rest =
+            findings.iter_mut().filter(|finding| rests_on_erase_block(finding.id, open_units.maps_less));
         rest.for_each(|finding| {
             let stands = seen.is_published() || may_be_assumed && may_rest_on_assumption(finding.id);
             rest_on_assumption(finding, &assumption, stands);
         });
+    }
+    if is_too_short {
+        findings.iter_mut().for_each(unless_merged);
     }
     judge_together(&mut findings, observations, boundaries_show);
     let findings =

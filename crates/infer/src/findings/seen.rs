@@ -10,6 +10,7 @@ use flashscope_record::observation::{
     WriteBufferData, WriteSizeData,
 };
 
+use crate::copying::Delay;
 use crate::geometry::page;
 use crate::open_blocks::{fat_area, ftl_class, merge, open_units};
 use crate::published::Published;
@@ -28,6 +29,16 @@ const ROOM_FOR_EACH: u64 = 64;
 /// The most confidence in a write unit from a published table, which is of one run. Five logs of one card
 /// give 8 to 64 KiB (corpus, wirenboard card no. 3). The value is a guess.
 const UNIT_OF_ONE_RUN: f64 = 0.85;
+
+/// The findings about open units, and what they rest on.
+pub struct OpenUnits {
+    /// Linear, random, class, merge.
+    pub findings: [Finding; 4],
+    /// Whether the layer maps less than an erase block at once, so that these do not rest on its size.
+    pub maps_less: bool,
+    /// The delay of a switch to another block, if it would be a merge of a whole block.
+    pub delay: Option<Delay>,
+}
 
 /// Observations by experiment.
 #[derive(Default)]
@@ -109,19 +120,25 @@ impl<'a> Seen<'a> {
         self.write_size.last().and_then(|data| page::page(data))
     }
 
-    /// Linear, random, class, merge; and whether the layer maps less than an erase block at once, so that
-    /// these do not rest on its size.
-    pub fn open_units(&self) -> ([Finding; 4], bool) {
-        let Some(data) = self.open_units.last() else { return (self.published_open_units(), false) };
+    /// Linear, random, class, merge.
+    pub fn open_units(&self) -> OpenUnits {
+        let Some(data) = self.open_units.last() else {
+            let findings = self.published_open_units();
+            return OpenUnits { findings, maps_less: false, delay: None };
+        };
         let search = open_units::Search::new(data);
-        let maps_less = search.as_ref().is_ok_and(open_units::Search::maps_less);
-        let findings = [
-            open_units::open_units(&search, Order::Linear),
-            open_units::open_units(&search, Order::Random),
-            ftl_class::ftl_class(data, &search),
-            merge::merge_seconds(&search),
-        ];
-        (findings, maps_less)
+        let is_known = search.as_ref().ok();
+        let delay = is_known.and_then(open_units::Search::block_merge_seconds);
+        OpenUnits {
+            findings: [
+                open_units::open_units(&search, Order::Linear),
+                open_units::open_units(&search, Order::Random),
+                ftl_class::ftl_class(data, &search),
+                merge::merge_seconds(&search),
+            ],
+            maps_less: is_known.is_some_and(open_units::Search::maps_less),
+            delay: delay.map(|(seconds, write_s)| Delay { seconds, write_s }),
+        }
     }
 
     fn published_open_units(&self) -> [Finding; 4] {
@@ -143,6 +160,13 @@ impl<'a> Seen<'a> {
             tables.ftl_class(),
             Finding::unknown(FindingId::MergeSeconds, means, [WouldDecide::WriteTests]),
         ]
+    }
+
+    /// Whether a delay is too short to merge the erase block, found or assumed.
+    pub fn is_too_short_to_merge(&self, delay: Delay, found: Option<Bytes>) -> bool {
+        let holds_data = self.align.iter().any(|(data, _)| data.contents.mostly_blank() == Some(false));
+        let block = found.or(self.open_units.last().map(|data| data.erase_block));
+        block.is_some_and(|block| delay.is_too_short(block, holds_data))
     }
 
     /// The erase block that the writes assumed, if that is not the one found.

@@ -4,6 +4,7 @@ use flashscope_record::finding::{
     Caveat, Confidence, Finding, FindingId, FtlClass, Outcome, Reason, Sample, Value, WouldDecide,
 };
 
+use crate::copying;
 use crate::thresholds::SURE_ENOUGH;
 
 /// The share of confidence that is left of what was measured in blocks of an assumed size. Guess.
@@ -54,4 +55,21 @@ pub fn undecided_by_writes(page: Finding) -> Finding {
     }
     let reason = Reason::PageFromReads(page.evidence);
     Finding::unknown(FindingId::PageBytes, reason, [WouldDecide::OtherPort])
+}
+
+/// What rests on merges is in doubt if they are too short to copy the erase block, and so is that block.
+/// Either it has another size, or the writes wait for something else.
+pub fn unless_merged(finding: &mut Finding) {
+    let rests_on_merges = matches!(
+        finding.id,
+        FindingId::EraseBlockBytes
+            | FindingId::OpenUnitsLinear
+            | FindingId::OpenUnitsRandom
+            | FindingId::FatAreaBytes
+            | FindingId::FtlClass
+            | FindingId::MergeSeconds
+    );
+    if let (true, Outcome::Found { confidence, .. }) = (rests_on_merges, &mut finding.outcome) {
+        *confidence = Confidence::new(confidence.get() * (1.0 - copying::OTHER_CAUSE));
+    }
 }

@@ -165,8 +165,8 @@ fn by_law(search: &Search<'_>, linear: u32, above: Option<Bytes>) -> Finding {
     };
     if linear == 1 {
         let value = Value::Class { class: FtlClass::OpenBlock, above };
-        return Finding::exact(ID, value, Confidence::new(ONE_BLOCK), evidence(None))
-            .with_caveat(Caveat::LogLooksTheSame);
+        let confidence = Confidence::new(ONE_BLOCK * (1.0 - search.merge_model_error(Order::Linear)));
+        return Finding::exact(ID, value, confidence, evidence(None)).with_caveat(Caveat::LogLooksTheSame);
     }
     if probability < SURE_ENOUGH {
         let every_switch = Some(search.linear.eviction_probability(EvictionLaw::Lru));

@@ -61,7 +61,8 @@ fn found(search: &Search<'_>, fits: u32, merges: &[f64]) -> Finding {
     }
     let (low, high) = interval(merges, typical, variation(search));
     let stalls = search.linear.stall_share();
-    let probability = search.linear.verdict().probability * (1.0 - MODEL_ERROR) * (1.0 - stalls);
+    let model_error = MODEL_ERROR + search.merge_model_error(Order::Linear);
+    let probability = search.linear.verdict().probability * (1.0 - model_error) * (1.0 - stalls);
     Finding::exact(ID, Value::Seconds(typical), Confidence::new(probability), evidence)
         .within(Value::Seconds(low), Value::Seconds(high))
 }

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use flashscope_record::finding::{BlockEvidence, Confidence, Evidence};
 
-use crate::open_blocks::search::{ERASE_SECONDS, SHORTER_THAN_ERASING, Search};
+use crate::copying::ERASE_SECONDS;
+use crate::open_blocks::search::{SHORTER_THAN_ERASING, Search};
 use crate::statistics::median;
 
 /// The probability that only one sequential run is taken, by several pairs of openings. Guess.

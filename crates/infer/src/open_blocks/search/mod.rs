@@ -10,5 +10,5 @@ mod weighed;
 mod writes;
 
 pub use self::kind::{Collection, LayerKind};
-pub use self::model_error::{ERASE_SECONDS, SHORTER_THAN_ERASING};
+pub use self::model_error::SHORTER_THAN_ERASING;
 pub use self::weighed::{Search, Undecidable};

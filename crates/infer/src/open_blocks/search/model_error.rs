@@ -4,7 +4,9 @@ use flashscope_device::Bytes;
 
 use flashscope_record::observation::Order;
 
+use super::kind::LayerKind;
 use super::weighed::Search;
+use crate::copying::ERASE_SECONDS;
 use crate::open_blocks::eviction::EvictionLaw;
 use crate::open_blocks::evidence;
 
@@ -12,8 +14,6 @@ use crate::open_blocks::evidence;
 const MODEL_ERROR: f64 = 0.005;
 /// Added under random eviction, or if some merges must have been hidden. Guess.
 const RANDOM_EVICTION_ERROR: f64 = 0.05;
-/// No NAND erases a block in less, seconds: data sheets give 1.5 to 5 ms.
-pub const ERASE_SECONDS: f64 = 1.5e-3;
 /// Shorter merges are something else with this probability. Guess.
 pub const SHORTER_THAN_ERASING: f64 = 0.1;
 /// So are merges in random order that copy this many times as fast as the stick writes: copying programs the
@@ -72,5 +72,13 @@ impl Search<'_> {
         } else {
             0.0
         }
+    }
+
+    /// The time of a merge, and of the write without one, seconds, if the layer merges whole blocks.
+    pub fn block_merge_seconds(&self) -> Option<(f64, f64)> {
+        let in_order = |order: Order| self.fits(order).and_then(|fits| self.merge(order, fits));
+        let merge = in_order(Order::Linear).or_else(|| in_order(Order::Random));
+        let (seconds, _) = merge.filter(|_| self.kind == LayerKind::Blocks)?;
+        Some((seconds, self.classifier.typical_seconds()))
     }
 }
