@@ -6,6 +6,7 @@ mod drift;
 mod fits;
 mod kind;
 mod model_error;
+mod repeats;
 mod weighed;
 mod writes;
 

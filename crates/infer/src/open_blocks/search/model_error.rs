@@ -24,6 +24,10 @@ const MAY_BE_SWITCHES: f64 = 0.05;
 /// A block of fewer writes than this makes the search less sure. Guess.
 const FEW_WRITES: f64 = 24.0;
 
+/// Merges of always the same blocks follow another law than random eviction with this probability. Guess: as
+/// likely as not.
+const ANOTHER_LAW: f64 = 0.5;
+
 impl Search<'_> {
     /// The probability of an error that the posterior does not know. Under random eviction it follows the
     /// controller on average only; in blocks of few writes, merges of nearly full ones do not show.
@@ -64,6 +68,9 @@ impl Search<'_> {
     pub fn merge_model_error(&self, order: Order) -> f64 {
         let fits = self.fits(order);
         let Some((seconds, _)) = fits.and_then(|fits| self.merge(order, fits)) else { return 0.0 };
+        if self.is_another_law(order) {
+            return ANOTHER_LAW;
+        }
         let request = self.data.cells.first().map_or(0.0, |cell| cell.request.as_f64());
         let writes = request / self.classifier.typical_seconds();
         let is_too_fast = self.data.erase_block.as_f64() > seconds * writes * COPIES_QUICKLY;
@@ -72,6 +79,16 @@ impl Search<'_> {
         } else {
             0.0
         }
+    }
+
+    /// Whether writes that look like random eviction merge the same blocks in every round, in this order or
+    /// in sequential order: both have the same law.
+    fn is_another_law(&self, order: Order) -> bool {
+        let is_in = |order: Order| {
+            self.posterior(order).eviction_probability(EvictionLaw::Random) > 0.5
+                && self.merges_the_same_blocks(order)
+        };
+        self.kind == LayerKind::Blocks && (is_in(order) || is_in(Order::Linear))
     }
 
     /// The time of a merge, and of the write without one, seconds, if the layer merges whole blocks.

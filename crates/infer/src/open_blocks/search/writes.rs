@@ -18,7 +18,7 @@ impl<'a> Search<'a> {
     }
 
     /// The parts of the search in this order.
-    fn of(&self, order: Order) -> Cow<'_, [WriteSequence<'a>]> {
+    pub(super) fn of(&self, order: Order) -> Cow<'_, [WriteSequence<'a>]> {
         match order {
             Order::Linear => Cow::Borrowed(&self.sequences),
             Order::Random => {
