@@ -132,6 +132,13 @@ const BY_OPENINGS: f64 = 0.97;
 /// The probability that the model itself is wrong, which its posterior does not know. Guess.
 const MODEL_ERROR: f64 = 0.01;
 
+/// The same if the first opening of a block in the area evicted another. Guess: as likely as not, since it
+/// may be a stall.
+const EVICTS_AT_FIRST: f64 = 0.5;
+/// An opening evicts another block if it takes this share of those that do. Guess: a partly written block
+/// copies less.
+const AS_LONG: f64 = 0.5;
+
 fn not_measured() -> Finding {
     let reason = Reason::NotMeasured(Measurement::FirstBlocks);
     Finding::unknown(ID, reason, [WouldDecide::WriteTests])
@@ -155,7 +162,9 @@ fn area(data: &FatAreaData, end: u32, probability: f64, classifier: SlowClassifi
         median(&of.map(|block| block.time.as_secs_f64()).collect::<Vec<_>>()).unwrap_or(0.0)
     };
     let (opening_s, next_s) = (typical(&|unit| unit < end), typical(&|unit| unit >= end));
-    let confidence = Confidence::new(probability * (1.0 - MODEL_ERROR));
+    let evicts = (0..end).any(|unit| evicts_at_first(data, unit, classifier));
+    let model_error = if evicts { EVICTS_AT_FIRST } else { MODEL_ERROR };
+    let confidence = Confidence::new(probability * (1.0 - model_error));
     if end == 0 {
         let evidence =
             FatEvidence::Evicts { block: 0, opening_s: next_s, write_s: classifier.typical_seconds() };
@@ -164,6 +173,16 @@ fn area(data: &FatAreaData, end: u32, probability: f64, classifier: SlowClassifi
     let evidence = FatEvidence::UsesNoSlot { blocks: end, opening_s, next_s };
     Finding::exact(ID, value, confidence, Evidence::FirstBlocks(evidence))
         .with_caveat(Caveat::WholeBlocksOnly)
+}
+
+/// Whether the first opening of a first block took as long as those of ordinary blocks, which evict another.
+/// Later openings of an ordinary block are short while it is open, or its neighbour if both share a log.
+fn evicts_at_first(data: &FatAreaData, unit: u32, classifier: SlowClassifier) -> bool {
+    let first = data.opened.iter().find(|block| block.unit == Some(unit));
+    let ordinary = data.opened.iter().filter(|block| block.unit.is_none());
+    let ordinary: Vec<f64> = ordinary.map(|block| block.time.as_secs_f64()).collect();
+    let long_s = median(&ordinary).unwrap_or(f64::INFINITY) * AS_LONG;
+    first.is_some_and(|first| classifier.is_slow(first.time) && first.time.as_secs_f64() > long_s)
 }
 
 /// The classifier from the writes into one block alone, which contain no merge.

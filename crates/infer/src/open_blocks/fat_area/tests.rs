@@ -33,6 +33,17 @@ fn the_area_of_two_blocks_ends_before_the_third() {
     assert_eq!(alike.bytes(), Some(Bytes::ZERO), "{alike:?}");
 }
 
+/// As where neighbours share a log: the first block evicts another when it is opened first, and none later.
+#[test]
+fn an_area_whose_first_opening_evicts_a_block_has_half_the_confidence() {
+    let reopened = [(0, false), (0, false), (0, false), (1, false), (1, false), (2, true), (2, true)];
+    let found = infer(&openings(&reopened));
+    assert!(found.bytes() == Some(BLOCK * 2) && found.confidence().get() >= SURE_ENOUGH, "{found:?}");
+    let turns: Vec<(u32, bool)> = [(0, true)].into_iter().chain(reopened).collect();
+    let evicting = infer(&openings(&turns));
+    assert!(evicting.confidence().get() < SURE_ENOUGH, "{evicting:?}");
+}
+
 #[test]
 fn an_area_whose_end_was_not_reached_is_unknown() {
     let reason = infer(&openings(&[(0, false), (1, false), (2, false)])).reason().cloned();
