@@ -229,13 +229,13 @@ mod tests {
         assert_eq!(json(), json());
     }
 
-    /// Two variants of each law. docs/statistics.md has the results of 300.
+    /// One variant of each law. docs/statistics.md has the results of 200.
     #[test]
     fn findings_on_variants_are_rarely_confident_and_wrong() {
-        let selection = Selection { variants: true, count: 20, seed: 1 };
+        let selection = Selection { variants: true, count: 10, seed: 1 };
         let zoo = measure_all(&selection, "any", Method::default()).unwrap();
         let total = variants::total(&zoo);
-        let is_rare = total.confident_wrong * 12 <= total.found;
-        assert!(total.found >= 150 && is_rare, "{}", variants::text(&zoo, 1));
+        let is_rare = total.confident_wrong * 30 <= total.found;
+        assert!(total.found >= 70 && is_rare, "{}", variants::text(&zoo, 1));
     }
 }
