@@ -180,7 +180,8 @@ fn by_law(search: &Search<'_>, linear: u32, above: Option<Bytes>) -> Finding {
 
 /// The largest request that pays no merge with one block too many, if larger ones do.
 fn escaping_request(data: &OpenUnitsData, search: &Search<'_>, linear: u32) -> Option<Bytes> {
-    let request = data.cells.first()?.request;
+    let first_cell = if data.led { data.larger.first() } else { data.cells.first() };
+    let request = first_cell?.request;
     let classifier = search.classifier.scaled(SMALL_TAKE_LONGER);
     // A shorter merge would not show in a small request.
     search.merge(Order::Linear, linear).filter(|(seconds, _)| *seconds > classifier.threshold_seconds())?;

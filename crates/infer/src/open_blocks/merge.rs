@@ -75,7 +75,7 @@ fn merges(search: &Search<'_>, fits: u32) -> Vec<f64> {
     let searched = |cell: &&OpenUnitsCell| cell.order == Order::Linear && Some(cell.request) == request;
     let share = request.map_or(0.0, |request| request.as_f64() / data.erase_block.as_f64().max(1.0));
     let mut open = Open::new(fits, share);
-    let classifier = search.classifier;
+    let classifier = search.sequential_classifier();
     let writes = data.cells.iter().filter(searched).flat_map(OpenUnitsCell::writes);
     let costs = writes.filter_map(|(unit, latency)| {
         let lacks = open.write(unit)?;

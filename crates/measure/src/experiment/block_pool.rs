@@ -30,6 +30,8 @@ pub struct BlockPool {
     pub order: Order,
     /// The distance of positions.
     stride: Bytes,
+    /// Whether each write is preceded by one to the position before it.
+    repeats_previous: bool,
     members: Vec<Member>,
     units_taken: u32,
     /// Positions of each unit that are written before the first of them is written again; 0: all are written
@@ -66,6 +68,7 @@ impl BlockPool {
             request,
             order,
             stride: request,
+            repeats_previous: false,
             members: Vec::new(),
             units_taken: 0,
             prewritten: 0,
@@ -116,8 +119,13 @@ impl BlockPool {
         let member = &mut self.members[index];
         let Some(position) = member.positions.pop() else { return Ok(None) };
         let (unit, offset) = (member.unit, member.offset);
-        let start = offset + self.first_offset + self.stride * u64::from(position);
-        let latency = session.write_through(range(start, self.request))?;
+        let mut latency = Some(Duration::ZERO);
+        let first = if self.repeats_previous { position.saturating_sub(1) } else { position };
+        for position in first..=position {
+            let start = offset + self.first_offset + self.stride * u64::from(position);
+            let took = session.write_through(range(start, self.request))?;
+            latency = latency.zip(took).map(|(before, took)| before + took);
+        }
         Ok(Some(Written { unit, latency }))
     }
 
@@ -154,6 +162,12 @@ impl BlockPool {
         let next = member.positions.last()?;
         let written = self.first_offset + self.stride * u64::from(*next);
         Some((member.offset, written.round_up(position)))
+    }
+
+    /// From now on each write is preceded by one to the position before it, as long as the requests have this
+    /// size. Sequential pools only.
+    pub const fn repeat_previous(&mut self) {
+        self.repeats_previous = true;
     }
 
     /// Writes the gap in each of these members up to the next position of larger requests. Sequential pools
@@ -196,7 +210,8 @@ impl BlockPool {
         Ok(true)
     }
 
-    /// Continues each block with requests of another size. Sequential pools only.
+    /// Continues each block with requests of another size, none of them preceded by another. Sequential pools
+    /// only.
     pub fn set_request(&mut self, request: Bytes) {
         let count = positions(self.erase_block, request).max(2) - 1;
         for member in &mut self.members {
@@ -205,7 +220,7 @@ impl BlockPool {
             let next = positions(written.round_up(request), request);
             member.positions = (next..count).rev().collect();
         }
-        (self.request, self.stride) = (request, request);
+        (self.request, self.stride, self.repeats_previous) = (request, request, false);
     }
 
     /// Ensures that the first `number` members have room. If they have not, all members start again at their
@@ -284,7 +299,7 @@ impl BlockPool {
         let count = if self.prewritten > 0 { self.prewritten.min(all) } else { all };
         let positions = match self.order {
             Order::Linear if self.prewritten > 0 => (0..count).rev().collect(),
-            Order::Linear => (0..count.max(2) - 1).rev().collect(),
+            Order::Linear => (u32::from(self.repeats_previous)..count.max(2) - 1).rev().collect(),
             Order::Random => self.random_positions(count, session),
         };
         Member { unit: self.units_taken.saturating_sub(1), offset, positions }

@@ -8,12 +8,12 @@ use flashscope_measure::experiment::OpenUnits;
 use flashscope_measure::{Experiment as _, Silent};
 use flashscope_record::finding::{Caveat, FindingId, FtlClass, Value};
 use flashscope_sim::VirtualStick;
-use flashscope_sim::profile::{Association, State};
+use flashscope_sim::profile::{Association, Basis, SmallWrites, State};
 use flashscope_sim::target::Target;
 use std::time::Duration;
 
 use crate::support::{
-    assert_true, check, check_and_open_units, counted_under_random_eviction, finding, hybrid_log,
+    assert_true, check, check_and_open_units, counted_on, counted_under_random_eviction, finding, hybrid_log,
     log_structured, request, with_random_eviction,
 };
 
@@ -44,6 +44,22 @@ fn many_small_blocks_under_random_eviction_are_counted_while_they_fill_up() {
         let writes: usize = data.cells.iter().map(|cell| cell.writes().count()).sum();
         assert!(writes < 20_000, "{seed}: {writes} writes");
     }
+}
+
+/// The controller writes a lone small request elsewhere, but not one that continues another request.
+#[test]
+fn open_units_are_counted_with_repeated_requests_if_small_ones_go_elsewhere() {
+    let mut target =
+        Target::parse("transcend-8g?page=32KiB&open_units_linear=44&open_units_random=3").unwrap();
+    target.profile.small_writes = Some(SmallWrites {
+        basis: Basis::Assumed,
+        up_to: Bytes::kib(16),
+        write_us: 1700.0,
+        per_kib_us: 16.0,
+    });
+    let data = counted_on(44, target);
+    assert!(data.led);
+    assert_eq!(request(&data.cells), Some(Bytes::kib(1)));
 }
 
 /// A full block is not written any more, and keeps its slot until it is evicted at random. So no block may be

@@ -68,7 +68,7 @@ pub fn counted_under_random_eviction(open_units: u32, target: &str) -> OpenUnits
 }
 
 /// The same on a given stick.
-fn counted_on(open_units: u32, target: Target) -> OpenUnitsData {
+pub fn counted_on(open_units: u32, target: Target) -> OpenUnitsData {
     let (findings, data) = with_random_eviction(target);
     let units = finding(&findings, FindingId::OpenUnitsLinear);
     assert_eq!(units.value(), Some(Value::Count(open_units)), "{units:?}");

@@ -68,6 +68,16 @@ fn slots_filled(cells: &[OpenUnitsCell], linear: &Posterior) -> Option<u32> {
         .then(|| u32::try_from(fast).unwrap_or(u32::MAX))
 }
 
+/// The same posterior for further requests as large as at the start, if the search used smaller ones.
+#[must_use]
+pub fn with_whole_requests(mut linear: Posterior, data: &OpenUnitsData) -> Posterior {
+    if let Some(sequence) = write_sequences(data).first().filter(|_| data.led) {
+        let classifier = sequence.classifier.at_least_as_strict_as(linear.classifier());
+        linear.continue_with(classifier, sequence.request);
+    }
+    linear
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;

@@ -11,7 +11,7 @@ mod small_steps;
 mod testing;
 mod threshold;
 
-pub use self::linear::sequential_posterior;
+pub use self::linear::{sequential_posterior, with_whole_requests};
 pub use self::one_run::{may_take_one_run, takes_one_run};
 pub use self::over_data::{is_no_log, is_slow_over_data, over_data_posterior};
 pub use self::random::{found_with_freed_slots, posterior_with_freed_slots, random_posterior};

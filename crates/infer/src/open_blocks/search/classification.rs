@@ -44,7 +44,7 @@ impl<'a> Search<'a> {
             return Some(LayerKind::Collected(collection));
         }
         let sequence = self.sequences.last()?;
-        let each = garbage_collection::even_slow_interval(sequence, self.classifier)?;
+        let each = garbage_collection::even_slow_interval(sequence, self.sequential_classifier())?;
         let every = sequence.request * each;
         let (seconds, _) = self.merge(Order::Linear, 0)?;
         (data.one_run.is_empty() && every <= data.erase_block)

@@ -56,6 +56,7 @@ impl<'a> Search<'a> {
             let reason = Reason::NotMeasured(Measurement::RoundRobinWrites);
             return Err(Undecidable { reason, would_decide: WouldDecide::WriteTests });
         };
+        let linear = evidence::with_whole_requests(linear, data);
         let sequences = evidence::write_sequences(data);
         let classifier = linear.classifier();
         let at_start = sequences

@@ -9,12 +9,21 @@ use super::kind::LayerKind;
 use super::weighed::Search;
 use crate::open_blocks::eviction::EvictionLaw;
 use crate::open_blocks::evidence::WriteSequence;
+use crate::slow_classifier::SlowClassifier;
 use crate::statistics::{count, median};
 
 impl<'a> Search<'a> {
     /// The most units that were written round-robin.
     pub fn units_max(&self, order: Order) -> u32 {
         round_robin_max(&self.of(order), order)
+    }
+
+    /// The classifier for the last requests of the sequential search.
+    pub fn sequential_classifier(&self) -> SlowClassifier {
+        let last = self.sequences.last().filter(|_| self.data.led);
+        last.map_or(self.classifier, |sequence| {
+            sequence.classifier.for_any_merges(self.linear.merge_seconds())
+        })
     }
 
     /// The parts of the search in this order.

@@ -69,6 +69,7 @@ impl Search<'_, '_> {
         self.rounds(&mut pool, 1, BASELINE)?;
         let Some(mut posterior) = evidence::sequential_posterior(self.data) else { return Ok(None) };
         self.search(&mut pool, &mut posterior, units_max)?;
+        let whole_request = self.request;
         if self.should_shrink(Order::Linear, &posterior) {
             self.may_shrink = false;
             if posterior.next(units_max).is_some()
@@ -81,6 +82,10 @@ impl Search<'_, '_> {
             self.search(&mut pool, &mut posterior, units_max)?;
         }
         self.decide_and_confirm(&mut pool, &mut posterior, units_max)?;
+        if self.data.led {
+            self.request = whole_request;
+            posterior = evidence::with_whole_requests(posterior, self.data);
+        }
         if let Some(retried) = self.retry_above_switch_cost(&posterior, units_max)? {
             (pool, posterior) = retried;
         }

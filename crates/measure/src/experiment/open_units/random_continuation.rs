@@ -51,9 +51,13 @@ impl Search<'_, '_> {
         sequential: &Posterior,
     ) -> Result<bool, Stop> {
         let (number, units_max) = (sequential.verdict().number, self.experiment.units_max);
-        // A log that completes small steps merges every random write.
+        // A log that completes small steps merges every random write. A controller that writes small requests
+        // elsewhere does so with requests that fill a gap, too: then blocks are open at random that should be
+        // open sequentially.
+        let leaves_gaps = self.data.led && sequential.eviction_probability(EvictionLaw::Random) > 0.5;
         let rounds = self.request * u64::from(number) * ROUNDS_AFFORDED;
         if number < NUMBER_MIN
+            || leaves_gaps
             || self.session.bytes_written() + rounds > self.experiment.bytes_max
             || sequential.classifier().is_small()
             || !self.reopen_all(pool, sequential, number)?

@@ -15,41 +15,79 @@ use crate::session::Stop;
 
 /// An undecided sequential search under random eviction switches to smaller requests after 24 MiB. Guess.
 const BYTES_BEFORE: Bytes = Bytes::mib(24);
-/// A smaller request merges if opening a block takes 1.6 times as long as the next write. Guess.
+/// The same limit while LRU eviction is more probable: there few writes decide. Guess.
+const BYTES_BEFORE_LRU: Bytes = Bytes::mib(48);
+/// A smaller request merges if opening a block takes 1.6 times as long as the next write, or the reverse.
+/// Guess.
 const SLOW_RATIO: f64 = 1.6;
 /// Blocks opened to test one size.
 const OPENINGS: u32 = 5;
 /// How many of these must be slow.
 const SLOW_OPENINGS_MIN: u32 = 4;
+/// How much smaller the request becomes if no merge was seen.
+const FACTOR_UNTESTED: u64 = 4;
 
 /// The most requests these tests take: sizes double, so there are at most as many as a size has bits.
 pub(super) const REQUESTS_MAX: u64 = (u64::BITS * (2 * OPENINGS + BASELINE)) as u64;
 
+/// Which of the first two writes into a block merges another block. Some controllers write a small first
+/// request elsewhere and merge only when the second one continues it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum MergingWrite {
+    First,
+    Second,
+}
+
 impl Search<'_, '_> {
-    /// Whether the sequential search has written enough bytes under random eviction for smaller requests to
-    /// be worth a try.
+    /// Whether the sequential search has written enough bytes for smaller requests to be worth a try.
     pub(super) fn should_shrink(&self, order: Order, posterior: &Posterior) -> bool {
         let writes = u64::try_from(posterior.writes()).unwrap_or(u64::MAX);
+        let most = if posterior.eviction_probability(EvictionLaw::Random) > 0.5 {
+            BYTES_BEFORE
+        } else {
+            BYTES_BEFORE_LRU
+        };
         self.is_first(order)
             && self.may_shrink
             && self.request > self.experiment.request_min()
-            && posterior.eviction_probability(EvictionLaw::Random) > 0.5
-            && (self.request * writes >= BYTES_BEFORE || posterior.fills_blocks_in_turns())
+            && (self.request * writes >= most || posterior.fills_blocks_in_turns())
     }
 
-    /// Continues with the smallest request that still merges. False if there is none.
+    /// Continues with the smallest request that still merges. False if there is none. Under LRU eviction the
+    /// openings of the test would be evidence themselves, so one smaller size is taken untested, and only if
+    /// all blocks fit so far.
     pub(super) fn shrink(&mut self, pool: &mut BlockPool, posterior: &Posterior) -> Result<bool, Stop> {
         let larger = self.request;
-        let doubled = std::iter::successors(Some(self.experiment.request_min()), |size| Some(*size * 2));
+        let smallest = self.experiment.request_min();
+        let is_tested = posterior.eviction_probability(EvictionLaw::Random) > 0.5;
+        let sizes: Vec<Bytes> = if is_tested {
+            let doubled = std::iter::successors(Some(smallest), |size| Some(*size * 2));
+            doubled.take_while(|size| *size < larger).collect()
+        } else if posterior.all_fit_so_far() {
+            vec![larger / FACTOR_UNTESTED]
+        } else {
+            Vec::new()
+        };
         // Each block continues where its writes ended.
-        let sizes = doubled.take_while(|size| *size < larger).filter(|size| larger.is_multiple_of(*size));
+        let sizes = sizes.into_iter().filter(|size| *size >= smallest && larger.is_multiple_of(*size));
         self.data.larger = std::mem::take(&mut self.data.cells);
         for size in sizes {
-            self.continue_with(pool, size)?;
-            if self.merges(pool, posterior.writable_units())? {
-                return Ok(true);
+            self.continue_with(pool, size, false)?;
+            let merging = if is_tested {
+                self.merging_write(pool, posterior.writable_units())?
+            } else {
+                Some(MergingWrite::First)
+            };
+            match merging {
+                Some(MergingWrite::First) => return Ok(true),
+                Some(MergingWrite::Second) => {
+                    self.data.larger.append(&mut self.data.cells);
+                    self.data.led = true;
+                    self.continue_with(pool, size, true)?;
+                    return Ok(true);
+                }
+                None => self.data.larger.append(&mut self.data.cells),
             }
-            self.data.larger.append(&mut self.data.cells);
         }
         pool.fill_gaps(&mut self.session, 0..pool.len(), larger)?;
         pool.set_request(larger);
@@ -58,9 +96,13 @@ impl Search<'_, '_> {
         Ok(false)
     }
 
-    /// Continues with requests of this size after a new baseline.
-    fn continue_with(&mut self, pool: &mut BlockPool, size: Bytes) -> Result<(), Stop> {
+    /// Continues with requests of this size after a new baseline. If `repeats`, each write is preceded by one
+    /// to the position before it.
+    fn continue_with(&mut self, pool: &mut BlockPool, size: Bytes, repeats: bool) -> Result<(), Stop> {
         pool.set_request(size);
+        if repeats {
+            pool.repeat_previous();
+        }
         self.request = size;
         let last = pool.len().saturating_sub(1);
         for _ in 0..BASELINE {
@@ -69,21 +111,27 @@ impl Search<'_, '_> {
         Ok(())
     }
 
-    /// Whether the first write into a fresh block merges another one. `opened` blocks were opened before.
-    fn merges(&mut self, pool: &mut BlockPool, opened: u32) -> Result<bool, Stop> {
-        let mut slow = 0;
+    /// Which of two writes into a fresh block merges. `opened` blocks were opened before.
+    fn merging_write(&mut self, pool: &mut BlockPool, opened: u32) -> Result<Option<MergingWrite>, Stop> {
+        let (mut first, mut second) = (0, 0);
         for number in (opened + 1..).take(OPENINGS as usize) {
             let index = pool.len();
             let mut write = || -> Result<Option<Duration>, Stop> {
                 let written = self.write(pool, number, index)?;
                 Ok(written.and_then(|written| written.latency))
             };
-            let (Some(opening), Some(next)) = (write()?, write()?) else { return Ok(false) };
-            slow += u32::from(opening >= next.mul_f64(SLOW_RATIO));
+            let (Some(opening), Some(next)) = (write()?, write()?) else { return Ok(None) };
+            first += u32::from(opening >= next.mul_f64(SLOW_RATIO));
+            second += u32::from(next >= opening.mul_f64(SLOW_RATIO));
+            let slow = first.max(second);
             if slow == SLOW_OPENINGS_MIN || number - opened - slow > OPENINGS - SLOW_OPENINGS_MIN {
                 break;
             }
         }
-        Ok(slow == SLOW_OPENINGS_MIN)
+        Ok(match SLOW_OPENINGS_MIN {
+            enough if first == enough => Some(MergingWrite::First),
+            enough if second == enough => Some(MergingWrite::Second),
+            _ => None,
+        })
     }
 }

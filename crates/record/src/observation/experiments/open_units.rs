@@ -28,6 +28,10 @@ pub struct OpenUnitsData {
     /// A sequential search that ended undecided. The search in `cells` continued with smaller requests.
     #[serde(default)]
     pub larger: Vec<OpenUnitsCell>,
+    /// Whether each of those smaller sequential requests had a leading request at the offset before it; the
+    /// times are sums of both.
+    #[serde(default)]
+    pub led: bool,
     /// The sequential search repeated with requests of a page, over recently written data.
     #[serde(default)]
     pub rewritten: Vec<OpenUnitsCell>,
