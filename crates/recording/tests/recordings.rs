@@ -303,7 +303,7 @@ fn vfat_with_flush_takes_at_least_the_sleep_of_the_kernel_after_each_file() {
     let bytes = file(&requests());
     let seconds = |mount: &str, operation| {
         let write = Recording { mount: mount.to_owned(), operation, ..entry("a.zst", &bytes, 5) };
-        let folder = folder(&[write.clone()], &[("a.zst", &bytes)]);
+        let folder = folder(std::slice::from_ref(&write), &[("a.zst", &bytes)]);
         let recordings = Recordings::in_folder(folder.path()).unwrap();
         let place = Place { start: Bytes::ZERO, queue_depth: 1, pattern: Pattern::new(1) };
         let choice = Choice { write: &write, read: None };
