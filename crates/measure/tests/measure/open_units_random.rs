@@ -144,7 +144,7 @@ fn random_open_units_are_counted_without_the_sequential_number() {
     .unwrap();
     let Policy::OpenBlocks(policy) = &mut target.profile.policy else { panic!("another policy") };
     policy.victim = Victim::Random;
-    policy.merge_us = Curve::Constant(5_000_000.0);
+    policy.merge_us = Curve::Constant(8_000_000.0);
     // So no smaller request merges.
     let up_to = Bytes::kib(48);
     target.profile.small_writes =
