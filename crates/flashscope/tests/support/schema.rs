@@ -80,8 +80,7 @@ pub fn assert_valid(name: &str, document: &Value) {
     assert!(errors.is_empty(), "{name}: {errors:#?}\n{document:#}");
 }
 
-/// Fails if an object with `low` and `high` has them in the wrong order, or has other numbers and none of them
-/// lies between.
+/// Fails if an object has `low` above `high`, or has other numbers and none of them lies between.
 fn assert_intervals(name: &str, value: &Value) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| assert_intervals(name, item)),
