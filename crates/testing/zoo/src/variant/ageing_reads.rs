@@ -66,10 +66,6 @@ impl Delay for AgeingReads {
     fn describe(&self) -> String {
         format!("reads of the oldest data take {:?} longer", self.oldest)
     }
-
-    fn clone_delay(&self) -> Box<dyn Delay> {
-        Box::new(self.clone())
-    }
 }
 
 #[cfg(test)]

@@ -71,10 +71,6 @@ impl Delay for CachedMap {
         let Self { part, parts_max, read, write, .. } = self;
         format!("the map of {parts_max} times {part} is in memory; loading takes {read:?}, storing {write:?}")
     }
-
-    fn clone_delay(&self) -> Box<dyn Delay> {
-        Box::new(self.clone())
-    }
 }
 
 #[cfg(test)]

@@ -34,15 +34,24 @@ impl Request {
 }
 
 /// A law that delays requests.
-pub(super) trait Delay: Debug + Send + Sync + 'static {
+pub(super) trait Delay: CloneDelay + Debug + Send + Sync + 'static {
     /// The time that this request takes in addition.
     fn delay(&mut self, request: &Request) -> Duration;
 
     /// Its parameters, for people.
     fn describe(&self) -> String;
+}
 
+/// Copies of a law whose type is not known. Every law that can be cloned has them.
+pub(super) trait CloneDelay {
     /// A copy with the same state.
     fn clone_delay(&self) -> Box<dyn Delay>;
+}
+
+impl<Law: Delay + Clone> CloneDelay for Law {
+    fn clone_delay(&self) -> Box<dyn Delay> {
+        Box::new(self.clone())
+    }
 }
 
 impl Clone for Box<dyn Delay> {

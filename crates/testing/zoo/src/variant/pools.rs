@@ -50,10 +50,6 @@ impl Delay for Pools {
     fn describe(&self) -> String {
         format!("requests below {} have a pool of their own", self.threshold)
     }
-
-    fn clone_delay(&self) -> Box<dyn Delay> {
-        Box::new(self.clone())
-    }
 }
 
 #[cfg(test)]

@@ -130,10 +130,6 @@ impl Delay for SharedLogs {
     fn describe(&self) -> String {
         format!("{} logs, each shared by {} adjacent erase blocks", self.logs_max, self.set_blocks)
     }
-
-    fn clone_delay(&self) -> Box<dyn Delay> {
-        Box::new(self.clone())
-    }
 }
 
 #[cfg(test)]

@@ -79,10 +79,6 @@ impl Delay for SlcRegion {
     fn describe(&self) -> String {
         format!("each erase block is fast up to {}; then {:?}", self.edge, self.cost)
     }
-
-    fn clone_delay(&self) -> Box<dyn Delay> {
-        Box::new(self.clone())
-    }
 }
 
 #[cfg(test)]

@@ -46,10 +46,6 @@ impl Delay for SlicedMerges {
     fn describe(&self) -> String {
         format!("each write pays at most {:.3} s of merges", self.slice_s)
     }
-
-    fn clone_delay(&self) -> Box<dyn Delay> {
-        Box::new(self.clone())
-    }
 }
 
 #[cfg(test)]

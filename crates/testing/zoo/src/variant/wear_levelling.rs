@@ -53,10 +53,6 @@ impl Delay for WearLevelling {
     fn describe(&self) -> String {
         format!("every {} erases a block is moved, in {:.3} s", self.erases_per_move, self.move_s)
     }
-
-    fn clone_delay(&self) -> Box<dyn Delay> {
-        Box::new(self.clone())
-    }
 }
 
 #[cfg(test)]

@@ -62,10 +62,6 @@ impl Delay for Zones {
     fn describe(&self) -> String {
         format!("{} zones of {}", self.zones.len(), self.zone)
     }
-
-    fn clone_delay(&self) -> Box<dyn Delay> {
-        Box::new(self.clone())
-    }
 }
 
 #[cfg(test)]
