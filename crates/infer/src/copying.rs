@@ -6,7 +6,7 @@ use flashscope_device::Bytes;
 pub const ERASE_SECONDS: f64 = 1.5e-3;
 /// No merge copies faster, bytes per second. The fastest published one copies 91 MB/s (the profile
 /// `samsung-fit-plus`). Guess: twice that, rounded up.
-const COPY_BYTES_PER_S_MAX: f64 = 200e6;
+pub const COPY_BYTES_PER_S_MAX: f64 = 200e6;
 /// Delays too short for a merge have another cause with this probability. Guess: as likely as not, since the
 /// size of the erase block may be wrong instead.
 pub const OTHER_CAUSE: f64 = 0.5;

@@ -2,14 +2,14 @@
 
 use flashscope_record::observation::{OpenUnitsCell, Order};
 
+use crate::copying::ERASE_SECONDS;
 use crate::open_blocks::evidence::WriteSequence;
 use crate::slow_classifier::SlowClassifier;
 use crate::statistics::{count, lower_quartile, median, quantile};
 
-/// A write contains garbage collection if it takes this many times the median time (guess), ...
+/// A write contains garbage collection if it takes this many times the median time (guess), and at least
+/// [`ERASE_SECONDS`] longer.
 const SLOW: f64 = 1.5;
-/// ... and at least this much longer, seconds: erasing a block takes 1.5 to 5 ms by data sheets.
-const EXTRA_SECONDS_MIN: f64 = 1.5e-3;
 /// The fewest distances for a measure of their regularity. Guess.
 const DISTANCES_MIN: usize = 4;
 /// Hardly any write takes between this share of the median collection ...
@@ -61,7 +61,7 @@ fn of_size(cell: &OpenUnitsCell) -> Vec<(usize, f64)> {
     let successive = (1..).zip(writes.windows(2));
     let within =
         successive.filter(|(_, pair)| pair[0].0 == pair[1].0).map(|(index, pair)| (index, pair[1].1));
-    let is_slow = |seconds: f64| seconds > typical * SLOW && seconds > typical + EXTRA_SECONDS_MIN;
+    let is_slow = |seconds: f64| seconds > typical * SLOW && seconds > typical + ERASE_SECONDS;
     let own: Vec<(usize, f64)> = within
         .filter(|(_, seconds)| is_slow(*seconds))
         .map(|(index, seconds)| (index, seconds - typical))

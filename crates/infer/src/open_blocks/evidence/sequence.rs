@@ -6,6 +6,7 @@ use flashscope_device::Bytes;
 
 use flashscope_record::observation::{OpenUnitsCell, OpenUnitsData, Order};
 
+use crate::copying::COPY_BYTES_PER_S_MAX;
 use crate::slow_classifier::SlowClassifier;
 
 /// The fewest writes of a baseline. Guess.
@@ -13,9 +14,8 @@ const BASELINE_MIN: usize = 3;
 /// The number of units in a round-robin baseline, for devices on which only a continued write is faster.
 pub const ROUND_ROBIN_UNITS: u32 = 2;
 
-/// Hardly a stick copies faster than this, bytes per second, ...
-const COPIED_BYTES_PER_S: f64 = 200e6;
-/// ... or than this many times its write speed: copying uses several dies, and no link. Guess.
+/// Hardly a stick copies faster than [`COPY_BYTES_PER_S_MAX`], or than this many times its write speed:
+/// copying uses several dies, and no link. Guess.
 const COPIED_FASTER: f64 = 20.0;
 
 /// The classifier by the writes into one unit at the start, which contain no merge. The first of them, which
@@ -42,7 +42,7 @@ pub fn hardly_copies_block(
     erase_block: Bytes,
 ) -> bool {
     let writes = request.as_f64() / classifier.typical_seconds();
-    seconds * (writes * COPIED_FASTER).max(COPIED_BYTES_PER_S) < erase_block.as_f64()
+    seconds * (writes * COPIED_FASTER).max(COPY_BYTES_PER_S_MAX) < erase_block.as_f64()
 }
 
 /// Writes of a search with requests of one size.
