@@ -11,7 +11,7 @@ use super::prediction;
 #[derive(Debug, Default)]
 pub struct Concluded {
     /// The findings.
-    pub findings: Vec<Finding>,
+    findings: Vec<Finding>,
     /// What other layouts gain; empty if nothing was predicted.
     predicted: PredictedGains,
 }

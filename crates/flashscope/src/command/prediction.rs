@@ -27,11 +27,17 @@ pub fn of_actions(run: &RunFile, goes_on: impl FnMut() -> bool) -> Option<Predic
     let twin = StickTwin::of(run).ok()?;
     let aligned = *starts(twin.profile.ftl.erase_block, None).last()?;
     let is_aligned = baseline.start.is_multiple_of(twin.profile.ftl.erase_block);
-    let layouts = [baseline.variant.as_str(), PLANNED_EXT4]
-        .map(|variant| Layout { variant: variant.to_owned(), start: aligned });
-    let [same, ext4] = <[Option<Gain>; 2]>::try_from(gains_on(&twin, &baseline, &layouts, goes_on)?).ok()?;
     let is_ext4 = baseline.variant.starts_with("ext4");
-    Some(PredictedGains { aligned: same.filter(|_| !is_aligned), ext4: ext4.filter(|_| !is_ext4) })
+    let layout = |variant: &str| Layout { variant: variant.to_owned(), start: aligned };
+    let same = (!is_aligned).then(|| layout(&baseline.variant));
+    let ext4 = (!is_ext4).then(|| layout(PLANNED_EXT4));
+    let layouts: Vec<Layout> = [&same, &ext4].into_iter().flatten().cloned().collect();
+    if layouts.is_empty() {
+        return None;
+    }
+    let mut gains = gains_on(&twin, &baseline, &layouts, goes_on)?.into_iter();
+    let mut gain = |layout: Option<Layout>| layout.and_then(|_| gains.next()?);
+    Some(PredictedGains { aligned: gain(same), ext4: gain(ext4) })
 }
 
 fn gains_on(
