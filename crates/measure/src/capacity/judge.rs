@@ -62,6 +62,14 @@ fn is_lost(probes: &[Place], samples: &[Place]) -> bool {
     !oldest.is_empty() && oldest.iter().all(is_bad) && probes.last().is_none_or(is_bad)
 }
 
+/// Whether a run shows all of the cache that may hold its end: it is at most a quarter of the run, and evicts
+/// the oldest first.
+pub fn is_mostly_lost(probes: &[Place], samples: &[Place]) -> bool {
+    let kept = samples.iter().filter(|place| place.is_kept()).count();
+    let is_mixed = cached_end(probes, samples).is_some_and(|cached| cached.is_mixed);
+    4 * kept <= samples.len() && !is_mixed
+}
+
 /// The number of changes between kept and bad.
 fn changes(places: &[Place]) -> usize {
     places.windows(2).filter(|pair| pair[0].is_kept() != pair[1].is_kept()).count()

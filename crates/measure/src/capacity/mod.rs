@@ -1,7 +1,8 @@
 //! The true capacity of a device: a quick test that is exact about what it finds.
 //!
 //! A stamped run at the top, more than the cache bound long, is read back oldest first. Wrap-around of any
-//! period is found by reading below the run. The boundary of dropped writes is found by k-ary search.
+//! period is found by reading below the run. The boundary of dropped writes is found by k-ary search. A short
+//! run comes before the long one, which most counterfeits then do not need.
 //! `docs/methods/capacity.md` describes the procedure and what it cannot see.
 
 mod alias;
@@ -36,6 +37,13 @@ pub const CACHE_BOUND_MAX: Bytes = Bytes::gib(64);
 /// The run exceeds the cache bound by this part of it, at least by [`MARGIN_MIN`].
 const MARGIN_PART: u64 = 16;
 const MARGIN_MIN: Bytes = Bytes::mib(4);
+/// The length of the short run. Guess: 16 times the cache of the fakes that f3probe finds with the fewest
+/// writes.
+const SHORT_RUN: Bytes = Bytes::mib(16);
+/// The short run is at least this part of the device, so that the scan below it takes at most as many reads.
+const SHORT_RUN_PART: u64 = 4096;
+/// The short run is at most this part of the long one: a longer one costs genuine devices too much.
+const SHORT_OF_LONG: u64 = 4;
 /// A run begins on a multiple of this size, so that it opens few erase blocks.
 const ALIGNMENT: Bytes = Bytes::mib(1);
 /// Places that are read back in the run. A bad part of 2/240 is always found.
@@ -58,8 +66,8 @@ pub struct Settings {
     pub seed: u64,
 }
 
-/// The first pass: probes below the run, the run, and what was read back.
-struct FirstPass {
+/// What a run at the top shows, and the probes below it.
+struct Look {
     probes: Vec<Place>,
     samples: Vec<Place>,
     run: Run,
@@ -67,15 +75,35 @@ struct FirstPass {
     latency: Duration,
 }
 
+impl Look {
+    fn outcome(&self) -> Outcome {
+        Outcome::new(self.probes.iter().chain(&self.samples).copied().collect())
+    }
+
+    /// Places that hold the stamp of another address.
+    fn aliases(&self) -> Vec<Alias> {
+        let own = self.probes.iter().chain(&self.samples).filter_map(|place| match place.found {
+            Found::OtherAddress(home) => Some(Alias { at: place.at, home }),
+            _ => None,
+        });
+        own.chain(self.scan.alias).collect()
+    }
+}
+
 /// The cost of a device without a false capacity; others cost a few times as much.
 #[must_use]
 pub fn estimate(device: &dyn Device, cache_bound: Bytes) -> Estimate {
     let capacity = device.capabilities().capacity;
-    let run = top_run(capacity, cache_bound);
-    let scan = capacity / run.length.max(Bytes::new(1));
-    let requests = PROBES * 2 + SAMPLES + OLDEST + BEFORE as u64 + run.length / ALIGNMENT + scan;
-    let expected = Expected::transfer(run.length, Bytes::ZERO);
-    Estimate { requests, bytes_written: run.length, expected }
+    let long = top_run(capacity, cache_bound);
+    let runs = [short_run(capacity, long), Some(long)];
+    let (mut requests, mut bytes_written) = (PROBES, Bytes::ZERO);
+    for run in runs.into_iter().flatten() {
+        let scan = capacity / run.length.max(Bytes::new(1));
+        requests += PROBES + SAMPLES + OLDEST + BEFORE as u64 + run.length / ALIGNMENT + scan;
+        bytes_written += run.length;
+    }
+    let expected = Expected::transfer(bytes_written, Bytes::ZERO);
+    Estimate { requests, bytes_written, expected }
 }
 
 /// Finds out what the device stores. Writes to it.
@@ -90,16 +118,36 @@ pub fn verify(
     let estimate = estimate(device, settings.cache_bound);
     let mut io = Stamped::begin(device, settings.seed, estimate, observer);
     let range = top_run(io.capacity, settings.cache_bound);
-    let outcome = first_pass(&mut io, range).and_then(|first| decide(&mut io, first));
+    let outcome = procedure(&mut io, range);
     io.end();
     let outcome = outcome?;
     let cache_excluded = settings.cache_bound.min(range.length);
     Ok(outcome.verdict(&io, settings.seed, cache_excluded))
 }
 
+/// A short run first, then the one at `range`, unless the short one shows what there is to know.
+fn procedure(io: &mut Stamped<'_>, range: ByteRange) -> Result<Outcome, DeviceError> {
+    let offsets = io.stratified(ByteRange::new(Bytes::ZERO, range.offset), PROBES);
+    let probes = io.write_places(&offsets)?;
+    if let Some(short) = short_run(io.capacity, range) {
+        let short = look(io, short, probes.clone())?;
+        if let Some(outcome) = decide_early(io, short, range)? {
+            return Ok(outcome);
+        }
+    }
+    let long = look(io, range, probes)?;
+    decide(io, long, range)
+}
+
 /// The run: a little more than the cache bound, at the top.
 fn top_run(capacity: Bytes, cache_bound: Bytes) -> ByteRange {
     run_below(capacity, cache_bound + margin(cache_bound))
+}
+
+/// The short run at the top; `None` if it would not be much shorter than the long one.
+fn short_run(capacity: Bytes, long: ByteRange) -> Option<ByteRange> {
+    let run = run_below(capacity, SHORT_RUN.max(capacity / SHORT_RUN_PART));
+    (run.length * SHORT_OF_LONG <= long.length).then_some(run)
 }
 
 fn margin(cache_bound: Bytes) -> Bytes {
@@ -112,9 +160,8 @@ fn run_below(end: Bytes, length: Bytes) -> ByteRange {
     ByteRange::new(start, end - start)
 }
 
-fn first_pass(io: &mut Stamped<'_>, range: ByteRange) -> Result<FirstPass, DeviceError> {
-    let offsets = io.stratified(ByteRange::new(Bytes::ZERO, range.offset), PROBES);
-    let mut probes = io.write_places(&offsets)?;
+/// Writes a run, reads it and the probes back, and reads below it.
+fn look(io: &mut Stamped<'_>, range: ByteRange, mut probes: Vec<Place>) -> Result<Look, DeviceError> {
     let (run, samples) = run_and_samples(io, range)?;
     io.read_places(&mut probes)?;
     let scan = alias::scan(io, range, run.pass)?;
@@ -123,7 +170,7 @@ fn first_pass(io: &mut Stamped<'_>, range: ByteRange) -> Result<FirstPass, Devic
         latencies.push(io.read(place.at, place.pass)?.1);
     }
     let latency = verdict::median(&mut latencies);
-    Ok(FirstPass { probes, samples, run, scan, latency })
+    Ok(Look { probes, samples, run, scan, latency })
 }
 
 /// Writes a run and reads it back: the oldest places first, then others in random order.
@@ -158,30 +205,44 @@ fn place(at: Bytes, run: &Run, before: &[(Bytes, Option<u64>)]) -> Place {
     Place { at, pass: run.pass, before, found }
 }
 
-fn decide(io: &mut Stamped<'_>, first: FirstPass) -> Result<Outcome, DeviceError> {
-    let FirstPass { probes, samples, run, scan, latency } = first;
-    let places: Vec<Place> = probes.iter().chain(&samples).copied().collect();
-    let mut outcome = Outcome::new(places);
-    outcome.hint_mapping(&scan, latency);
-    let own = outcome.places.iter().filter_map(|place| match place.found {
-        Found::OtherAddress(home) => Some(Alias { at: place.at, home }),
-        _ => None,
-    });
-    let aliases: Vec<Alias> = own.chain(scan.alias).collect();
-    let full = run.range;
-    match alias::period(io, &aliases, full)? {
-        Some(Period::Wrap(period)) => return wrap(io, outcome, period, full.length),
+/// The outcome, if a short run decides: addresses wrap around, or all but a small cache is lost beyond a
+/// boundary. `long` is the run that any second one is as long as.
+fn decide_early(io: &mut Stamped<'_>, short: Look, long: ByteRange) -> Result<Option<Outcome>, DeviceError> {
+    let mut outcome = short.outcome();
+    match alias::period(io, &short.aliases(), short.run.range)? {
+        Some(Period::Wrap(period)) => return wrap(io, outcome, period, long.length).map(Some),
+        Some(Period::Cache(_)) => return Ok(None),
+        None => {}
+    }
+    let Look { probes, samples, run, .. } = &short;
+    match judge::shape(probes, samples, io.unit) {
+        Shape::Boundary { low, high, is_broken: false } if judge::is_mostly_lost(probes, samples) => {
+            let search = search(&mut outcome, probes, samples, run.range);
+            let beyond = judge::beyond(&outcome.places, high);
+            let found = find_boundary(io, (low, high, beyond), &search, long, false)?;
+            boundary_outcome(io, outcome, found, false, &search, long.length).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
+fn decide(io: &mut Stamped<'_>, long: Look, range: ByteRange) -> Result<Outcome, DeviceError> {
+    let mut outcome = long.outcome();
+    outcome.hint_mapping(&long.scan, long.latency);
+    match alias::period(io, &long.aliases(), long.run.range)? {
+        Some(Period::Wrap(period)) => return wrap(io, outcome, period, range.length),
         Some(Period::Cache(size)) => outcome.cache_seen = Some(size),
         None => {}
     }
-    match judge::shape(&probes, &samples, io.unit) {
+    let Look { probes, samples, run, .. } = &long;
+    match judge::shape(probes, samples, io.unit) {
         Shape::Kept => Ok(outcome),
-        Shape::Scattered { .. } => scattered(io, outcome, full),
+        Shape::Scattered { .. } => scattered(io, outcome, run.range),
         Shape::Boundary { low, high, is_broken } => {
-            let search = search(&mut outcome, &probes, &samples, full);
+            let search = search(&mut outcome, probes, samples, run.range);
             let beyond = judge::beyond(&outcome.places, high);
-            let found = find_boundary(io, (low, high, beyond), &search, full, is_broken)?;
-            boundary_outcome(io, outcome, found, is_broken, &search, full)
+            let found = find_boundary(io, (low, high, beyond), &search, run.range, is_broken)?;
+            boundary_outcome(io, outcome, found, is_broken, &search, run.range.length)
         }
     }
 }
@@ -239,7 +300,7 @@ fn boundary_outcome(
     found: Boundary,
     is_broken: bool,
     search: &Search,
-    run: ByteRange,
+    length: Bytes,
 ) -> Result<Outcome, DeviceError> {
     let is_broken = is_broken || found.below.iter().any(|place| !place.is_kept());
     outcome.kind = if search.is_failing { CapacityKind::Errors } else { CapacityKind::Dropped };
@@ -248,7 +309,7 @@ fn boundary_outcome(
     if !is_broken || found.at.is_zero() {
         return Ok(outcome);
     }
-    let (below, samples) = run_and_samples(io, run_below(found.at, run.length))?;
+    let (below, samples) = run_and_samples(io, run_below(found.at, length))?;
     let kept_from = judge::kept_end(&samples).unwrap_or(below.range.offset).min(found.at);
     outcome.add(samples);
     let kept = ByteRange::new(kept_from, found.at - kept_from);

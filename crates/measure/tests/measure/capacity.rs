@@ -88,6 +88,19 @@ fn limbo_with_caches_up_to_the_bound_is_exact_and_says_what_returns() {
     }
 }
 
+/// The short run decides; a cache larger than a quarter of it needs the long one.
+#[test]
+fn fakes_with_small_caches_need_few_writes() {
+    let most = [("real=5GiB,fake=60GiB,cache=4KiB", 64), ("real=5GiB,fake=60GiB,cache=4MiB", 64)];
+    for (limbo, most) in most {
+        let seen = on_8gib(&format!("limbo:{limbo}"));
+        assert_eq!(seen.true_size, Some(Bytes::gib(5)), "{limbo}");
+        assert!(seen.cost.bytes_written <= Bytes::mib(most), "{limbo}: {}", seen.cost.bytes_written);
+    }
+    let wrap = on_8gib("wrap:real=7GiB,fake=60GiB");
+    assert!(wrap.cost.bytes_written <= Bytes::mib(300), "{}", wrap.cost.bytes_written);
+}
+
 #[test]
 fn chains_are_exact_wherever_the_top_falls() {
     for (wrap, real, fake) in [(4, 2, 14), (4, 3, 17), (5, 1, 64), (8, 7, 128), (6, 5, 16)] {
