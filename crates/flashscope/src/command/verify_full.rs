@@ -4,7 +4,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::anyhow;
-use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, DeviceError, DeviceExt, Op};
 use flashscope_linux::{Roots, identify};
 use flashscope_measure::capacity::full::{begin, continue_from, fill_and_verify};
@@ -51,7 +50,7 @@ pub fn run(arguments: &Verify, printer: &Printer) -> Result<Exit, Failure> {
         warn(name, printer);
     }
     let consent = confirm::erase(name, &arguments.erase, printer)?;
-    let mut target = target::open_queued(name, consent.as_ref(), Budget::UNLIMITED, QUEUE_DEPTH)?;
+    let mut target = target::open_for_full_test(name, consent.as_ref(), QUEUE_DEPTH)?;
     if !target.writable {
         let error = anyhow!(
             "the full test erases all of {name}; allow it with --erase, or name a directory on it to test only its free space"

@@ -1,7 +1,7 @@
 //! Finds the journal of a measurement that did not put its data back.
 
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use flashscope_device::Device;
@@ -32,21 +32,37 @@ pub fn medium_of(target: &Target) -> JournalMedium {
 /// # Errors
 /// Exit code 4 if there is an unfinished journal for it, or a folder or journal cannot be read.
 pub fn refuse_unfinished(target: &mut Target) -> Result<(), Failure> {
+    let Some(path) = unfinished(target)? else { return Ok(()) };
+    Err(refused(anyhow!(
+        "{}; run: {} (or delete that file to give the data up)",
+        not_back(target),
+        restore_command(Some(&path))
+    )))
+}
+
+/// A remark about a stick whose data is not back yet. What cannot be read is left out: a command that only
+/// reads loses nothing.
+pub fn unfinished_remark(target: &mut Target) -> Option<String> {
+    let path = unfinished(target).ok().flatten()?;
+    Some(format!("{}; first of all run: {}", not_back(target), restore_command(Some(&path))))
+}
+
+fn not_back(target: &Target) -> String {
+    format!("an interrupted measurement of {} has not put its data back", target.text)
+}
+
+/// The unfinished journal of a target.
+fn unfinished(target: &mut Target) -> Result<Option<PathBuf>, Failure> {
     for folder in folders()? {
         let paths = journals(&folder).map_err(|error| refused(unreadable(&folder, &error)))?;
         for path in paths {
             let header = header(&path).map_err(refused)?;
             if header.is_some_and(|header| is_of(&header, target)) {
-                let error = anyhow!(
-                    "an interrupted measurement of {} has not put its data back; run: {} (or delete that file to give the data up)",
-                    target.text,
-                    restore_command(Some(&path))
-                );
-                return Err(refused(error));
+                return Ok(Some(path));
             }
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 /// The header of a journal; `None` for one that is gone, or saved nothing: without a header, nothing was

@@ -16,7 +16,7 @@ pub use base::{Base, Kept};
 pub use directory::{failure as directory_failure, instead, open_in_directory};
 pub use file_on_device::{FileOnDevice, file_size_on_device, open_file_on_device};
 pub use link::{Plugged, link, memory, plugged};
-pub use open::{file, open, open_queued, open_to_restore};
+pub use open::{file, open, open_for_full_test, open_queued, open_to_restore};
 pub use opened::{Measured, Target, layered};
 pub use virtual_name::virtual_stick;
 pub use volumes::{of_partition as volume_of_partition, read as read_volumes};

@@ -17,6 +17,7 @@ use super::virtual_name::similar_stick;
 use super::{attachment, link::link, volumes};
 use crate::document::Identity;
 use crate::exit::{Exit, Failure, OrExit};
+use crate::full_state::StateFile;
 use crate::{interrupt, scratch};
 
 /// The file behind a target: the disk or image file, or the profile of a virtual stick.
@@ -42,11 +43,38 @@ pub fn open_to_restore(text: &str, consent: &Consent, budget: Budget) -> Result<
     open_real(text, &options, budget, interrupt::on_interrupt()?)
 }
 
-/// Opens a target for up to `queue_depth` requests at a time.
+/// Opens a target for the full test, which may continue one that was interrupted.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_for_full_test(
+    text: &str,
+    consent: Option<&Consent>,
+    queue_depth: u32,
+) -> Result<Target, Failure> {
+    open_kept(text, consent, Budget::UNLIMITED, queue_depth)
+}
+
+/// Opens a target for up to `queue_depth` requests at a time. A full test of it that was interrupted is
+/// forgotten if its data may be lost: places that are overwritten now would look as if the device lost them.
 ///
 /// # Errors
 /// As [`open`]. Exit code 4 also for writing to a stick whose data is not back yet.
 pub fn open_queued(
+    text: &str,
+    consent: Option<&Consent>,
+    budget: Budget,
+    queue_depth: u32,
+) -> Result<Target, Failure> {
+    let mut target = open_kept(text, consent, budget, queue_depth)?;
+    if consent.is_some_and(Consent::loses_data) && !target.is_virtual {
+        StateFile::remove_all(&mut target)?;
+    }
+    Ok(target)
+}
+
+/// Opens a target, and keeps the state of a full test.
+fn open_kept(
     text: &str,
     consent: Option<&Consent>,
     budget: Budget,
@@ -61,6 +89,8 @@ pub fn open_queued(
             let mut target = open_real(text, &options, budget, interrupt)?;
             if consent.is_some() {
                 scratch::refuse_unfinished(&mut target)?;
+            } else if let Some(remark) = scratch::unfinished_remark(&mut target) {
+                target.remarks.push(remark);
             }
             Ok(target)
         }

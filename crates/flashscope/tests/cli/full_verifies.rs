@@ -76,8 +76,14 @@ impl Place {
     }
 
     fn command(&self, more: &[&str]) -> Command {
+        let mut command = self.verify();
+        command.args(["--full", "--json"]).args(more);
+        command
+    }
+
+    fn verify(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_flashscope"));
-        command.args(["verify", self.image.to_str().unwrap(), "--full", "--json"]).args(more);
+        command.args(["verify", self.image.to_str().unwrap()]);
         command.env("FLASHSCOPE_JOURNALS", self.folder.path().join("states")).stdin(Stdio::null());
         command
     }
@@ -148,6 +154,19 @@ fn changed_medium_is_not_continued_without_restart() {
     let restarted = place.run(&["--erase", "--yes", "--restart"]);
     assert_eq!(json(&restarted)["verdict"]["continued"], 0);
     assert!(place.states().is_empty());
+}
+
+/// Else every place that it overwrote would look like one that the device lost.
+#[test]
+fn test_that_was_interrupted_begins_anew_after_another_command_with_erase() {
+    let place = Place::new();
+    place.interrupted();
+    let quick = place.verify().args(["--erase", "--yes"]).output().unwrap();
+    assert_eq!(quick.status.code(), Some(0), "{}", stderr(&quick));
+    assert!(place.states().is_empty());
+    let output = place.run(&["--erase", "--yes"]);
+    let verdict = &json(&output)["verdict"];
+    assert_eq!((&verdict["kind"], &verdict["continued"]), (&"no_sign".into(), &0.into()), "{verdict}");
 }
 
 #[test]

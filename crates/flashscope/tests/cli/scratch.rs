@@ -159,8 +159,9 @@ fn restore_after_kill_makes_the_image_bit_identical() {
         assert_eq!(refused.status.code(), Some(4), "{writing:?}: {}", stderr(&refused));
         assert!(stderr(&refused).contains("flashscope restore"), "{writing:?}: {}", stderr(&refused));
     }
-    let read = place.run(&["measure", "align", place.image(), "--quiet"]);
+    let read = place.run(&["measure", "align", place.image()]);
     assert_eq!(read.status.code(), Some(0), "reading stays possible: {}", stderr(&read));
+    assert!(stderr(&read).contains("flashscope restore"), "and says so: {}", stderr(&read));
     let restored = place.run_when_free(&["restore", "--yes", "--json"]);
     assert_eq!(restored.status.code(), Some(0), "{}", stderr(&restored));
     let document = json(&restored);
