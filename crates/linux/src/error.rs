@@ -39,7 +39,7 @@ pub enum OpenError {
     /// No permission.
     #[error(
         "{path}: no permission to open it for {purpose}; {}{}",
-        udisks.as_ref().map_or_else(String::new, |refusal| format!("{refusal}; ")), permission_advice(*kind)
+        udisks.as_ref().map_or_else(String::new, |refusal| format!("{refusal}; ")), permission_advice(*kind, rustix::process::geteuid().is_root())
     )]
     PermissionDenied {
         /// The target.
@@ -257,8 +257,12 @@ fn use_and_advice(path: &str, user: Option<&str>) -> String {
     }
 }
 
-const fn permission_advice(kind: TargetKind) -> &'static str {
+const fn permission_advice(kind: TargetKind, is_root: bool) -> &'static str {
     match kind {
+        _ if is_root => {
+            "root may open it, so this container, virtual machine or kernel forbids it; run the command outside of it, or \
+             give it access to the device"
+        }
         TargetKind::Disk => {
             "the disk belongs to root, because whoever may open it reads and overwrites the files of every user on it; \
              put sudo before the command. Without root: name a directory on the mounted stick (check, bench and \
@@ -269,6 +273,24 @@ const fn permission_advice(kind: TargetKind) -> &'static str {
         TargetKind::File => {
             "the rights of the file or of its directory exclude this user; put sudo before the command, or ask the \
              file's owner (chmod)"
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_about_access_is_for_this_kind_of_target_and_user() {
+        let disk = permission_advice(TargetKind::Disk, false);
+        for word in ["sudo", "group", "disk", "uaccess"] {
+            assert!(disk.contains(word), "{disk}");
+        }
+        let file = permission_advice(TargetKind::File, false);
+        assert!(file.contains("owner") && !file.contains("usermod"), "{file}");
+        for kind in [TargetKind::Disk, TargetKind::File] {
+            assert!(!permission_advice(kind, true).contains("sudo"), "root needs no sudo");
         }
     }
 }

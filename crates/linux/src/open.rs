@@ -303,21 +303,16 @@ mod tests {
     }
 
     #[test]
-    fn forbidden_disk_error_explains_how_to_get_access() {
+    fn forbidden_disk_error_names_the_disk_and_what_was_tried() {
         let text = refused(Access::ReadOnly, Errno::ACCESS, TargetKind::Disk);
-        for word in ["/dev/sdb", "for reading", "sudo", "group", "disk", "uaccess"] {
-            assert!(text.contains(word), "{text}");
-        }
+        assert!(text.contains("/dev/sdb") && text.contains("for reading"), "{text}");
     }
 
     #[test]
-    fn forbidden_file_error_names_the_owner_and_not_the_disk_group() {
+    fn forbidden_file_error_says_what_was_tried() {
         let consent = Consent::to_erase("/dev/sdb");
         let text = refused(Access::Erase(&consent), Errno::PERM, TargetKind::File);
-        assert!(
-            text.contains("for writing") && text.contains("owner") && !text.contains("usermod"),
-            "{text}"
-        );
+        assert!(text.contains("for writing"), "{text}");
     }
 
     /// The path became something else between the first look and the opening.

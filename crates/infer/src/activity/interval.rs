@@ -179,6 +179,16 @@ mod tests {
         }
     }
 
+    /// A few log lines on an idle disk say nothing about how fast it writes.
+    #[test]
+    fn only_a_busy_disk_shows_its_write_throughput() {
+        let before = snapshot(1.0, "1 0 8 1 1 0 8 1 0 1 1");
+        let idle = Interval::between(&before, &snapshot(2.0, "1 0 8 1 2 0 80 3 0 11 3"));
+        assert!(idle.written.bytes_per_s > 0.0 && !idle.shows_write_throughput());
+        let busy = Interval::between(&before, &snapshot(2.0, "1 0 8 1 60 0 20480 900 1 901 900"));
+        assert!(busy.shows_write_throughput());
+    }
+
     #[test]
     fn disk_without_completions_is_busy_and_its_queue_is_unknown() {
         let before = snapshot(1.0, "1 0 8 1 1 0 8 1 2 1 1");

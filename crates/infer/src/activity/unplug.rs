@@ -124,7 +124,15 @@ fn speeds<'a>(intervals: impl DoubleEndedIterator<Item = &'a Interval> + Clone) 
 /// only.
 fn has_write_load(before: Option<&Interval>, this: &Interval) -> bool {
     let goes_on = this.in_flight[0] > 0 || before.is_some_and(|before| before.busy >= BUSY_MIN);
-    this.has_no_progress() || goes_on && this.busy >= BUSY_MIN && !this.written.bytes.is_zero()
+    this.has_no_progress() || goes_on && this.shows_write_throughput()
+}
+
+impl Interval {
+    /// Whether its throughput of writes is that of the disk, and not that of the programs.
+    #[must_use]
+    pub fn shows_write_throughput(&self) -> bool {
+        self.busy >= BUSY_MIN && !self.written.bytes.is_zero()
+    }
 }
 
 fn speed(window: &[&Interval]) -> f64 {

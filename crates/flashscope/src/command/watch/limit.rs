@@ -25,7 +25,7 @@ const SYSCTL_FILE: &str = "/etc/sysctl.d/90-flashscope-writeback.conf";
 /// Prints the advice.
 ///
 /// # Errors
-/// Exit code 2 if nothing was written in the interval, or the run file holds no sequential writes.
+/// Exit code 2 if the disk was not busy with writes in the interval, or the run file holds no sequential writes.
 pub fn run(arguments: &Watch, session: &mut Session, printer: &Printer) -> Result<Exit, Failure> {
     let usage = |text: String| Failure { exit: Exit::Usage, error: anyhow!(text) };
     let (bytes_per_s, source) = match &arguments.run {
@@ -36,13 +36,16 @@ pub fn run(arguments: &Watch, session: &mut Session, printer: &Printer) -> Resul
                 return Ok(Exit::Interrupted);
             }
             let activity = session.watched.first().and_then(|one| one.activity.as_ref());
-            (activity.map_or(0.0, |activity| activity.interval.written.bytes_per_s), SpeedSource::Watched)
+            let interval = activity.map(|activity| &activity.interval);
+            let shown = interval.filter(|interval| interval.shows_write_throughput());
+            (shown.map_or(0.0, |interval| interval.written.bytes_per_s), SpeedSource::Watched)
         }
     };
     let Some(one) = session.watched.first() else { return Ok(Exit::Failed) };
     if bytes_per_s <= 0.0 {
         return Err(usage(format!(
-            "nothing was written to {}: start a copy first, or name a run file with its speed: --run FILE.json",
+            "{} was not busy with writes, so its speed did not show: start a copy first, or name a run file with its speed: \
+             --run FILE.json",
             one.disk.path.display()
         )));
     }
