@@ -39,7 +39,7 @@ pub struct Stalls {
     pub seconds: f64,
     /// The longest, seconds.
     pub seconds_max: f64,
-    /// Their share of all the time.
+    /// Their share of the time from the first to the last of them.
     pub share: f64,
     /// The mean time per byte from the first to the last of them, stalls included, seconds.
     pub seconds_per_byte: f64,
@@ -47,10 +47,10 @@ pub struct Stalls {
     pub error: f64,
 }
 
-/// The recurring stalls among the long writes of a stream of `request` bytes each, `total_seconds` in all;
-/// `None` if none recur after the same number of bytes.
+/// The recurring stalls among the long writes of a stream of `request` bytes each; `None` if none recur after
+/// the same number of bytes.
 #[must_use]
-pub fn stalls(long: &[LongWrite], request: Bytes, total_seconds: f64) -> Option<Stalls> {
+pub fn stalls(long: &[LongWrite], request: Bytes) -> Option<Stalls> {
     let long = &joined(&brief(long, request), request);
     let shortest = long.iter().map(|write| write.took.as_secs_f64()).fold(f64::INFINITY, f64::min);
     let longest = long.iter().map(|write| write.took.as_secs_f64()).fold(0.0, f64::max);
@@ -58,7 +58,7 @@ pub fn stalls(long: &[LongWrite], request: Bytes, total_seconds: f64) -> Option<
     thresholds
         .take_while(|at| *at <= longest)
         .take(64)
-        .filter_map(|at| periodic(&at_least(long, at), request, total_seconds))
+        .filter_map(|at| periodic(&at_least(long, at), request))
         .max_by(|(one, regular), (other, other_regular)| {
             (one.share * regular).total_cmp(&(other.share * other_regular))
         })
@@ -92,7 +92,7 @@ fn at_least(long: &[LongWrite], seconds: f64) -> Vec<LongWrite> {
 
 /// The period of these stalls, and the share of their distances that are multiples of it. Other delays lie
 /// anywhere between two stalls, and would shift the period.
-fn periodic(stalls: &[LongWrite], request: Bytes, total_seconds: f64) -> Option<(Stalls, f64)> {
+fn periodic(stalls: &[LongWrite], request: Bytes) -> Option<(Stalls, f64)> {
     if stalls.len() < STALLS_MIN {
         return None;
     }
@@ -122,7 +122,7 @@ fn periodic(stalls: &[LongWrite], request: Bytes, total_seconds: f64) -> Option<
         seen: stalls.len(),
         seconds: median(&took)?,
         seconds_max: quantile(&took, 1.0)?,
-        share: took.iter().sum::<f64>() / total_seconds.max(f64::MIN_POSITIVE),
+        share: took.iter().skip(1).sum::<f64>() / between.max(f64::MIN_POSITIVE),
         seconds_per_byte: between / (last.written.as_f64() - first.written.as_f64()),
         error: error_of(&stretches_between(stalls)?),
     };
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     /// Writes of 1 MiB that took these milliseconds: those that took a second and more.
-    fn long(milliseconds: &[u64]) -> (Vec<LongWrite>, f64) {
+    fn long(milliseconds: &[u64]) -> Vec<LongWrite> {
         let (mut written, mut ended, mut long) = (Bytes::ZERO, Duration::ZERO, Vec::new());
         for took in milliseconds.iter().map(|each| Duration::from_millis(*each)) {
             written += Bytes::mib(1);
@@ -155,12 +155,11 @@ mod tests {
                 long.push(LongWrite { written, took, ended });
             }
         }
-        (long, ended.as_secs_f64())
+        long
     }
 
     fn found(milliseconds: &[u64]) -> Option<Stalls> {
-        let (long, total) = long(milliseconds);
-        stalls(&long, Bytes::mib(1), total)
+        stalls(&long(milliseconds), Bytes::mib(1))
     }
 
     #[test]

@@ -13,7 +13,7 @@ const PERIODS_WITHOUT_MAX: f64 = 4.0;
 /// The stalls of a stream that recur after the same number of bytes.
 #[must_use]
 pub fn stalls_of(data: &SustainedData) -> Option<Stalls> {
-    stalls(&of_stream(data), data.request, time(data).as_secs_f64())
+    stalls(&of_stream(data), data.request)
 }
 
 /// Whether stalls recur until the end of the stream; otherwise they belong to its start.

@@ -118,6 +118,5 @@ pub fn stalls_in(cell: &SpeedCell) -> Option<Stalls> {
         took: Duration::from_secs_f64(seconds(*took) - median_request_s),
         ended: Duration::from_nanos(*ended),
     });
-    let total = seconds(*cell.ended_ns.last()?);
-    stalls(&long.collect::<Vec<_>>(), cell.case.request, total)
+    stalls(&long.collect::<Vec<_>>(), cell.case.request)
 }
