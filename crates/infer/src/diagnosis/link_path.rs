@@ -12,7 +12,7 @@ use flashscope_record::finding::{Finding, FindingId};
 use crate::diagnosis::command_cost::{COMMAND_MAX_DEFAULT, command_line};
 use crate::diagnosis::gain::Range;
 use crate::diagnosis::inputs::Inputs;
-use crate::diagnosis::long_stream::time_per_byte_before_slowdown;
+use crate::diagnosis::long_stream::{stall_time_per_byte, time_per_byte, time_per_byte_before_slowdown};
 use crate::diagnosis::size_sweep::commands;
 use crate::diagnosis::workload::CopyPart;
 
@@ -37,6 +37,9 @@ const ON_LINE_RATIO: f64 = 1.15;
 /// The estimate of the flash's time per byte is unusable above this ratio to the measured time per byte: then
 /// small writes are slow for another reason. Guess.
 const FLASH_RATIO_MAX: f64 = 1.4;
+/// A long stream is much slower than single writes above this ratio. Guess: gaps, and the commands of a
+/// stream, explain less.
+const SLOW_ALONE_RATIO: f64 = 1.6;
 /// The share of the transfer time that a faster link saves while a cache is flushed. On some sticks both
 /// overlap. Guess.
 const SAVED_WHILE_FLUSHING: f64 = 0.9;
@@ -63,7 +66,7 @@ impl LinkPath {
         let is_full = |per_byte: f64| (FULL_MIN * low..FULL_MAX * high).contains(&(1.0 / per_byte));
         // A write buffer takes single writes at the speed of the link, whatever the flash does.
         let min = inputs.sweep.time_per_byte_min();
-        let is_full_in_long_run = min.is_none_or(is_full);
+        let is_full_in_long_run = min.is_none_or(is_full) && !is_slow_alone(inputs);
         let line = command_line(inputs);
         let cached = time_per_byte_before_slowdown(inputs).filter(|fast| is_full(*fast));
         let best = inputs.sweep.best_time_per_byte();
@@ -139,6 +142,14 @@ impl LinkPath {
         let wait = self.wait_per_byte(faster_bytes_per_s);
         Some(Range { low: wait.low, likely: wait.likely + fewer, high: wait.high + fewer + shorter })
     }
+}
+
+/// Whether a long stream is much slower than single writes, and neither stalls nor a full cache explain it:
+/// then something takes single writes faster than the flash, such as a write buffer that was not looked for.
+fn is_slow_alone(inputs: &Inputs<'_>) -> bool {
+    let is_even = stall_time_per_byte(inputs) <= 0.0 && time_per_byte_before_slowdown(inputs).is_none();
+    let single = inputs.sweep.best_time_per_byte();
+    is_even && time_per_byte(inputs).is_ok_and(|long| long.seconds > single * SLOW_ALONE_RATIO)
 }
 
 /// The likely time that the flash is idle for each byte of a part while the link is full, seconds; 0 if it is
