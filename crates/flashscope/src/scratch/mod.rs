@@ -6,4 +6,6 @@ mod unfinished;
 
 pub use folder::{folder, folders};
 pub use session::{finish, start};
-pub use unfinished::{medium_of, of_another_user, refuse_unfinished, restore_command, unfinished_remark, unreadable};
+pub use unfinished::{
+    medium_of, of_another_user, refuse_unfinished, restore_command, unfinished_remark, unreadable,
+};

@@ -10,6 +10,7 @@ mod time_bar;
 
 use flashscope_device::Bytes;
 use flashscope_infer::verdict_of;
+use flashscope_record::diagnosis::Bottleneck;
 use flashscope_record::observation::Order;
 use flashscope_record::verdict::{Mark, SpeedNumber, U3_BYTES_PER_S, Verdict, VerdictState};
 
@@ -136,8 +137,10 @@ fn number(number: &SpeedNumber) -> NumberText {
 fn limit(verdict: &Verdict) -> Option<String> {
     let [_, write, ..] = &verdict.numbers;
     let speed = write.speed.filter(|speed| !speed.is_cached)?;
-    let all =
-        format!("{} MB/s is all that its flash does in large writes", three_digits(speed.bytes_per_s / 1e6));
+    let is_stalled = verdict.diagnosis.time_shares.iter().any(|part| part.bottleneck == Bottleneck::SlcCache);
+    let pauses = if is_stalled { ", its pauses included," } else { "" };
+    let speed_text = three_digits(speed.bytes_per_s / 1e6);
+    let all = format!("{speed_text} MB/s{pauses} is all that its flash does in large writes");
     let ratio = U3_BYTES_PER_S / speed.bytes_per_s;
     Some(if ratio >= BETTER_RATIO_MIN {
         format!("{all}; a U3 card or stick (30 MB/s) is {} times as fast", crate::quantity::ratio(ratio))
