@@ -1,7 +1,7 @@
 //! The terms of findings: titles, values, and the names of classes and orders.
 
 use flashscope_device::Bytes;
-use flashscope_record::finding::{FindingId, FtlClass, Value};
+use flashscope_record::finding::{Boundary, FindingId, FtlClass, ReadPenalty, Value};
 use flashscope_record::observation::Order;
 
 use crate::quantity;
@@ -18,7 +18,7 @@ pub const fn finding_title(id: FindingId) -> &'static str {
         FindingId::WriteUnitBytes => "write unit",
         FindingId::FtlClass => "flash translation layer",
         FindingId::MergeSeconds => "merge",
-        FindingId::ReadBoundarySignal => "read penalty at erase-block boundaries",
+        FindingId::ReadBoundarySignal => "read penalty at boundaries",
         FindingId::SlcCacheBytes => "SLC cache",
         FindingId::SustainedWriteBytesPerS => "sustained write",
         FindingId::WriteBufferBytes => "write buffer",
@@ -44,7 +44,17 @@ pub fn value_text(value: Value) -> String {
         Value::Class { class, above: Some(size) } => format!("{} above {size}", class_name(class)),
         Value::Seconds(seconds) => quantity::seconds(seconds),
         Value::BytesPerSecond(rate) => quantity::speed(rate),
-        Value::Shows(Some(extra_seconds)) => format!("+{}", quantity::seconds(extra_seconds)),
+        Value::Shows(Some(ReadPenalty { extra_s, boundary })) => {
+            format!("+{}{}", quantity::seconds(extra_s), boundary_name(boundary))
+        }
+    }
+}
+
+const fn boundary_name(boundary: Boundary) -> &'static str {
+    match boundary {
+        Boundary::EraseBlock(_) => " (erase block)",
+        Boundary::Page => " (page)",
+        Boundary::Undecided => "",
     }
 }
 

@@ -17,6 +17,7 @@ use self::in_file::{unless_off_alignment, unless_stream_in_file};
 use self::seen::Seen;
 pub use self::virtual_stick::on_a_virtual_stick;
 use self::withdrawal::{rest_on_assumption, unless_flash_shows, unless_merged, unless_sure};
+use crate::geometry::boundary_signal::unless_block_differs;
 use crate::geometry::{align, block_ends};
 use crate::method::Method;
 use crate::open_blocks::open_units;
@@ -47,6 +48,7 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
     let [cache, sustained] = seen.sustained(&write_buffer);
     let erase_block = block_ends::or(align.erase_block, &align.blocks, seen.block_ends);
     let erase_block = unless_off_alignment(erase_block, observations);
+    let boundary_signal = unless_block_differs(align.boundary_signal, erase_block.bytes());
     let assumption = seen.assumed_erase_block(&erase_block);
     let is_too_short =
         open_units.delay.is_some_and(|delay| seen.is_too_short_to_merge(delay, erase_block.bytes()));
@@ -78,7 +80,7 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
         seen.fat_area(),
         class,
         merge,
-        align.boundary_signal,
+        boundary_signal,
         cache,
         sustained,
         write_buffer,

@@ -1,9 +1,10 @@
 //! Whether reads across any boundaries take longer, whatever their size: this separates sticks with visible
 //! geometry from others.
 
+use flashscope_device::Bytes;
 use flashscope_record::finding::{
-    Confidence, Evidence, Finding, FindingId, LogFault, Quantity, ReadEvidence, Reason, Sample, Value,
-    WouldDecide,
+    Boundary, Confidence, Evidence, Finding, FindingId, LogFault, Outcome, Quantity, ReadEvidence,
+    ReadPenalty, Reason, Sample, Value, WouldDecide,
 };
 use flashscope_record::observation::AlignSample;
 
@@ -45,9 +46,9 @@ pub fn boundary_signal(
         |each: &Explanation| each.at_block().or_else(|| largest(each)).is_some_and(|step| step >= step_min_s);
     let shown = probability(&counts);
     let none = probability(&|each| largest(each).is_none());
-    let seen = explanations.iter().find(|each| counts(each)).and_then(|each| Some((each, largest(each)?)));
-    match seen {
-        Some((explanation, step)) if shown >= SURE_ENOUGH => {
+    let seen = explanations.iter().find(|each| counts(each));
+    match seen.and_then(|each| Some((each, penalty(each, step_min_s)?))) {
+        Some((explanation, penalty)) if shown >= SURE_ENOUGH => {
             if !single_reads_agree(explanation, samples, positions) {
                 let reason = match positions {
                     Positions::Coprime => Reason::SingleReadsDisagree { block: None, slow: None },
@@ -55,8 +56,8 @@ pub fn boundary_signal(
                 };
                 return Finding::unknown(ID, reason, WOULD_DECIDE);
             }
-            let evidence = Evidence::Reads(ReadEvidence::Slower { extra_s: step, read_s });
-            Finding::exact(ID, Value::Shows(Some(step)), confidence(shown), evidence)
+            let evidence = Evidence::Reads(ReadEvidence::Slower { extra_s: penalty.extra_s, read_s });
+            Finding::exact(ID, Value::Shows(Some(penalty)), confidence(shown), evidence)
         }
         // The noise of a published table is not known: what it does not show may be hidden by it.
         _ if positions == Positions::Coprime
@@ -77,10 +78,39 @@ const fn confidence(probability: f64) -> Confidence {
     Confidence::new(probability * (1.0 - MODEL_ERROR))
 }
 
+/// The signal with the boundary as far as it is known. A step at a block of another size than the finding's,
+/// or of an unknown size, is one at an undecided boundary.
+#[must_use]
+pub fn unless_block_differs(mut signal: Finding, block: Option<Bytes>) -> Finding {
+    if let Outcome::Found { value, low, high, .. } = &mut signal.outcome {
+        for value in [value, low, high] {
+            if let Value::Shows(Some(ReadPenalty { boundary: boundary @ Boundary::EraseBlock(_), .. })) =
+                value
+                && block.map(Boundary::EraseBlock) != Some(*boundary)
+            {
+                *boundary = Boundary::Undecided;
+            }
+        }
+    }
+    signal
+}
+
+/// The step at a block's boundary if it counts alone, else the largest at a page's.
+fn penalty(explanation: &Explanation, step_min_s: f64) -> Option<ReadPenalty> {
+    let at = |boundary| move |extra_s| ReadPenalty { extra_s, boundary };
+    let block = explanation.block.map(|level| Boundary::EraseBlock(level.size()));
+    let of_block = explanation.block_step().zip(block).map(|(step, block)| at(block)(step));
+    let of_page = largest_of_pages(explanation).map(at(Boundary::Page));
+    of_block.filter(|penalty| penalty.extra_s >= step_min_s).or(of_page).or(of_block)
+}
+
 /// The step at a block's boundary, else the largest at a page's, seconds.
 fn largest(explanation: &Explanation) -> Option<f64> {
-    let pages = explanation.coefficients.iter().skip(1).take(explanation.pages.len()).copied();
-    explanation.block_step().or_else(|| pages.reduce(f64::max))
+    explanation.block_step().or_else(|| largest_of_pages(explanation))
+}
+
+fn largest_of_pages(explanation: &Explanation) -> Option<f64> {
+    explanation.coefficients.iter().skip(1).take(explanation.pages.len()).copied().reduce(f64::max)
 }
 
 /// Whether single reads agree: most reads with an expected step lie above the middle between both groups,
@@ -113,8 +143,6 @@ fn single_reads_agree(explanation: &Explanation, samples: &[AlignSample], positi
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
-
-    use flashscope_device::Bytes;
 
     use super::*;
     use crate::geometry::staircase::{Level, Step, explain};
@@ -155,7 +183,30 @@ mod tests {
     #[test]
     fn a_step_is_reported_with_its_size() {
         let finding = found(200.0, 4.0);
-        assert!(matches!(finding.value(), Some(Value::Shows(Some(step))) if (step - 200e-6).abs() < 10e-6));
+        let Some(Value::Shows(Some(penalty))) = finding.value() else { panic!("{finding:?}") };
+        assert!((penalty.extra_s - 200e-6).abs() < 10e-6, "{penalty:?}");
+        assert_eq!(penalty.boundary, Boundary::EraseBlock(Bytes::mib(4)));
+        let boundary = |block| match unless_block_differs(finding.clone(), block).value() {
+            Some(Value::Shows(Some(penalty))) => penalty.boundary,
+            value => panic!("{value:?}"),
+        };
+        assert_eq!(boundary(Some(Bytes::mib(4))), penalty.boundary);
+        assert_eq!(boundary(Some(Bytes::mib(8))), Boundary::Undecided);
+        assert_eq!(boundary(None), Boundary::Undecided);
+    }
+
+    #[test]
+    fn a_step_that_is_as_large_inside_a_block_is_one_of_pages() {
+        let block = |step: f64| Explanation {
+            pages: vec![Level::Multiples(Bytes::kib(2))],
+            block: Some(Level::Multiples(Bytes::mib(4))),
+            coefficients: vec![0.0, 150e-6, step],
+            noise: 1e-6,
+            probability: 1.0,
+        };
+        let boundary = |step| penalty(&block(step), READS.step_min_s).map(|penalty| penalty.boundary);
+        assert_eq!(boundary(2e-6), Some(Boundary::Page));
+        assert_eq!(boundary(90e-6), Some(Boundary::EraseBlock(Bytes::mib(4))));
     }
 
     #[test]
@@ -190,6 +241,7 @@ mod tests {
         };
         assert_eq!(of(&rows[..3]).value(), None, "a single row");
         let finding = of(&rows);
-        assert_eq!(finding.value(), Some(Value::Shows(Some(90e-6))));
+        let penalty = ReadPenalty { extra_s: 90e-6, boundary: Boundary::Page };
+        assert_eq!(finding.value(), Some(Value::Shows(Some(penalty))));
     }
 }

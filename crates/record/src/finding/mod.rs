@@ -23,7 +23,7 @@ pub use self::log_fault::LogFault;
 pub use self::objection::Objection;
 pub use self::outcome::{Finding, Outcome};
 pub use self::reason::{Reason, SharedCost};
-pub use self::value::{FtlClass, Value};
+pub use self::value::{Boundary, FtlClass, ReadPenalty, Value};
 pub use crate::finding_id::{Direction, FINDINGS, FindingId, FindingInfo};
 pub use crate::measurement::{Measurement, Sample};
 pub use crate::would_decide::{Quantity, WouldDecide};

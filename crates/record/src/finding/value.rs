@@ -33,6 +33,26 @@ impl FtlClass {
     }
 }
 
+/// The boundaries at which reads take longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Boundary {
+    /// Those of erase blocks of this size.
+    EraseBlock(Bytes),
+    /// Those of pages.
+    Page,
+    /// Several explanations fit: the kind is not known.
+    Undecided,
+}
+
+/// The extra time of a read across a boundary.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ReadPenalty {
+    /// The extra time, beyond that of all smaller boundaries at the same place, seconds.
+    pub extra_s: f64,
+    /// Where.
+    pub boundary: Boundary,
+}
+
 /// The value of a finding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value {
@@ -52,8 +72,8 @@ pub enum Value {
     Seconds(f64),
     /// A speed, bytes per second.
     BytesPerSecond(f64),
-    /// Whether an effect shows; if it does, its size in seconds.
-    Shows(Option<f64>),
+    /// Whether reads across boundaries take longer; if they do, by how much and where.
+    Shows(Option<ReadPenalty>),
 }
 
 /// The form of `--json`: a number, or the id of a class, or `yes` or `no`.
@@ -65,7 +85,7 @@ impl Serialize for Value {
             Self::Class { class, .. } => serializer.serialize_str(class.as_str()),
             Self::Seconds(number) => serializer.serialize_f64(*number),
             Self::BytesPerSecond(number) => serializer.serialize_f64(number.round()),
-            Self::Shows(extra_s) => serializer.serialize_str(if extra_s.is_some() { "yes" } else { "no" }),
+            Self::Shows(penalty) => serializer.serialize_str(if penalty.is_some() { "yes" } else { "no" }),
         }
     }
 }

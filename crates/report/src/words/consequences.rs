@@ -47,10 +47,11 @@ fn alignment(report: &Report<'_>) -> Option<String> {
     let Some((penalty, samples)) = read_penalty(report, |candidate| candidate.is_multiple_of(block)) else {
         return Some(text);
     };
-    let penalty = format!("{text}. Read penalty at erase-block boundaries: +{}", quantity::seconds(penalty));
+    let penalty =
+        format!("{text}. A read across one takes {} longer than beside it", quantity::seconds(penalty));
     Some(match read_penalty(report, |candidate| candidate < block) {
         Some((inside, others)) => format!(
-            "{penalty}; inside a block: +{} (medians of {} and {})",
+            "{penalty}; across other multiples inside a block: {} (medians of {} and {})",
             quantity::seconds(inside),
             samples,
             quantity::counted(others as u64, "sample"),
