@@ -2,7 +2,7 @@
 
 use flashscope_device::Bytes;
 use flashscope_infer::statistics::median;
-use flashscope_record::finding::FindingId;
+use flashscope_record::finding::{Evidence, FindingId, SizeEvidence};
 use flashscope_record::observation::{AlignSample, Order};
 
 use super::confidence::with_confidence;
@@ -17,9 +17,11 @@ use crate::{Report, quantity};
 /// The fewest writes of a rate that is compared between orders. Guess: a stall in one of four changes the
 /// median little.
 const WRITES_MIN: u64 = 4;
-/// A write below the page that takes at least this share of a page's latency costs as much as a page.
+/// A write below the page costs as much as a page if it takes at least this share of a page's latency, ...
 /// Guess: 0.8 allows for noise.
 const PAGE_LATENCY_SHARE_MIN: f64 = 0.8;
+/// ... and at most this: the same allowance on the other side.
+const PAGE_LATENCY_SHARE_MAX: f64 = 1.25;
 /// The least gain in throughput over page-sized writes that is reported. Guess: 10 %.
 const BEST_SIZE_RATIO_MIN: f64 = 1.1;
 
@@ -117,13 +119,9 @@ fn small_writes(report: &Report<'_>, figures: &Figures) -> Option<String> {
         Some((rates, rates.get(&page)?, half))
     })?;
     let comparison = format!("{}: {}. {page}: {}", half.request, half.to_text(), whole.to_text());
-    let text = match half.seconds / whole.seconds {
-        share if share >= PAGE_LATENCY_SHARE_MIN => {
-            format!("a write smaller than {page} takes as long as one of {page}. {comparison}")
-        }
-        _ => format!("writes smaller than {page} have a lower throughput. {comparison}"),
-    };
-    let best = best(rates)
+    let effect = small_write_effect(half, whole);
+    let text = format!("{effect}. {comparison}");
+    let best = best(report, rates)
         .filter(|best| best.request > page && best.bytes_per_s() > BEST_SIZE_RATIO_MIN * whole.bytes_per_s());
     Some(match best {
         Some(best) => format!("{text}. The fastest size is {}: {}", best.request, best.to_text()),
@@ -131,7 +129,30 @@ fn small_writes(report: &Report<'_>, figures: &Figures) -> Option<String> {
     })
 }
 
-fn best(rates: &RatesBySize) -> Option<&Rate> {
+/// A write below the page compared with one of a page.
+fn small_write_effect(small: &Rate, page: &Rate) -> String {
+    let size = page.request;
+    let share = small.seconds / page.seconds;
+    if share > PAGE_LATENCY_SHARE_MAX {
+        format!("a write smaller than {size} takes longer than one of {size}")
+    } else if share >= PAGE_LATENCY_SHARE_MIN {
+        format!("a write smaller than {size} takes about as long as one of {size}")
+    } else if small.bytes_per_s() < page.bytes_per_s() {
+        format!("writes smaller than {size} have a lower throughput")
+    } else {
+        format!("writes smaller than {size} can have a higher throughput")
+    }
+}
+
+/// The fastest size: that of the finding if there is one, as its evidence names it too.
+fn best<'a>(report: &Report<'_>, rates: &'a RatesBySize) -> Option<&'a Rate> {
+    match report.found(FindingId::WriteUnitBytes).and_then(|finding| finding.evidence.as_ref()) {
+        Some(Evidence::Sizes(SizeEvidence::WriteUnit { best: (size, _), .. })) => rates.get(size),
+        _ => fastest(rates),
+    }
+}
+
+fn fastest(rates: &RatesBySize) -> Option<&Rate> {
     rates.values().max_by(|a, b| a.bytes_per_s().total_cmp(&b.bytes_per_s()))
 }
 
