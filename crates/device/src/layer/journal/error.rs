@@ -16,9 +16,9 @@ pub enum JournalError {
         /// Where.
         part: String,
     },
-    /// It cannot be read or written.
+    /// It cannot be read or written. The text holds that of the system, so that is no source as well.
     #[error("the journal: {0}")]
-    Store(#[from] std::io::Error),
+    Store(std::io::Error),
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
@@ -43,6 +43,12 @@ pub enum JournalError {
         /// The first range that differs.
         first: String,
     },
+}
+
+impl From<std::io::Error> for JournalError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Store(error)
+    }
 }
 
 impl From<MediumError> for JournalError {
