@@ -76,7 +76,7 @@ pub(super) fn recognise(bytes: &[u8], lines: &[Line]) -> Foreign {
 }
 
 /// More than one byte in twenty is none that text has. UTF-16 has become text by now.
-fn is_binary(bytes: &[u8], lines: &[Line]) -> bool {
+pub(super) fn is_binary(bytes: &[u8], lines: &[Line]) -> bool {
     let readable = lines.iter().any(|line| line.text.chars().filter(char::is_ascii_alphanumeric).count() > 8);
     let odd = |byte: &u8| *byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x1b | 0x0c | 8);
     let sample = &bytes[..bytes.len().min(65_536)];

@@ -23,6 +23,11 @@ use crate::speeds::{self, Speeds};
 /// [`ParseLogError`] if no row can be read; it names what the file is instead.
 pub fn parse(bytes: &[u8], name: &str) -> Result<Log, ParseLogError> {
     let lines = merged::unmerge(text::lines(bytes));
+    if foreign::is_binary(bytes, &lines) {
+        // A program or an image may contain rows of flashbench as well.
+        let name = device_name::printable(name);
+        return Err(ParseLogError::NoTable { name, found: foreign::Foreign::Binary });
+    }
     let mut reader = Reader { capacity: device_name::capacity(&lines), ..Reader::default() };
     reader.read(&lines);
     let name = || device_name::printable(name);

@@ -278,6 +278,9 @@ fn files_that_are_not_logs_are_identified() {
     };
     assert_eq!(found(b""), Foreign::Empty);
     assert_eq!(found(&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3, 4]), Foreign::Binary);
+    let mut program = b"align 8388608 pre 543us on 819us post 656us diff 219us\n".to_vec();
+    program.extend([0; 64]);
+    assert_eq!(found(&program), Foreign::Binary, "a program that holds a row");
     assert_eq!(found(b" Timing cached reads: 2 MB in 2 seconds"), Foreign::Program("hdparm"));
     let error = parse(b"align 8388608 pre 543us on 8", "x\u{1b}[2J").unwrap_err().to_string();
     assert!(error.contains("line 1") && !error.contains('\u{1b}'), "{error}");
