@@ -41,7 +41,8 @@ impl<'a> Progress<'a> {
         };
         Self {
             printer,
-            bar: ProgressBar::with_draw_target(None, target),
+            bar: ProgressBar::with_draw_target(Some(PARTS), target)
+                .with_style(style(printer.message_width())),
             forecast: Forecast::default(),
             is_planned: false,
             elapsed: Duration::ZERO,
@@ -63,10 +64,11 @@ impl<'a> Progress<'a> {
         if !self.is_planned {
             (self.forecast, self.elapsed) = (Forecast::default(), Duration::ZERO);
         }
-        self.bar.reset();
+        // Each call may draw. Style and length come first: the default bar is as wide as it likes.
         self.bar.set_style(style(self.printer.message_width()));
         self.bar.set_length(PARTS);
         self.bar.set_message(name.to_owned());
+        self.bar.reset();
         self.bar.enable_steady_tick(Duration::from_millis(500));
     }
 
