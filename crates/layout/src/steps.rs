@@ -260,6 +260,18 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
+/// A path that no program takes for an option: `./-stick.img`.
+#[must_use]
+pub fn plain_path(path: &str) -> String {
+    if path.starts_with('-') { format!("./{path}") } else { path.to_owned() }
+}
+
+/// A path as a shell takes it, and no program takes for an option.
+#[must_use]
+pub fn quoted_path(path: &str) -> String {
+    quoted(&plain_path(path))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -292,5 +304,7 @@ mod tests {
         assert_eq!(quoted("a b; rm -rf $HOME"), "'a b; rm -rf $HOME'");
         assert_eq!(quoted("it's"), r"'it'\''s'");
         assert_eq!(quoted(""), "''");
+        assert_eq!(quoted_path("-a b.img"), "'./-a b.img'");
+        assert_eq!(quoted_path("sim:generic-2g"), "sim:generic-2g");
     }
 }

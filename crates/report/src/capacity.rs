@@ -7,8 +7,9 @@ use flashscope_record::capacity::{
     BadPlaces, CapacityHint, CapacityKind, CapacityVerdict, PlaceState, SampledPlace,
 };
 
+use crate::commands::use_true_size;
 use crate::printable::printable;
-use crate::quantity::{counted, integer, seconds, three_digits};
+use crate::quantity::{counted, integer, seconds, significant};
 use crate::terminal::wrapped;
 
 /// Cells of the map.
@@ -17,7 +18,7 @@ const CELLS: usize = 64;
 /// The verdict as text: the answer, the map, what it means, and the cost.
 #[must_use]
 pub fn text(verdict: &CapacityVerdict, target: &str, width: usize) -> String {
-    headline(verdict) + "\n\n" + &map(verdict) + "\n\n" + &paragraphs(&details(verdict, target), width)
+    headline(verdict) + "\n\n" + &map(verdict) + "\n\n" + &paragraphs(&details(verdict, Some(target)), width)
 }
 
 /// The answer in one line.
@@ -31,13 +32,16 @@ pub fn headline(verdict: &CapacityVerdict) -> String {
             "BAD: says {says}, but {} of all places lose data, all over the device.",
             share(verdict.bad_share)
         ),
-        kind => stores_less(kind, &says, verdict.true_size.unwrap_or_default(), verdict.bad_share),
+        kind => {
+            let kept = verdict.true_size.unwrap_or_default();
+            stores_less(kind, verdict.announced, kept, verdict.bad_share)
+        }
     }
 }
 
 /// A device that stores `kept` of what it says: how it loses the rest.
-pub(crate) fn stores_less(kind: CapacityKind, says: &str, kept: Bytes, bad_share: f64) -> String {
-    let stores = decimal(kept);
+pub(crate) fn stores_less(kind: CapacityKind, announced: Bytes, kept: Bytes, bad_share: f64) -> String {
+    let [says, stores] = told_apart(announced, kept);
     let how = match kind {
         CapacityKind::Errors => {
             return format!(
@@ -56,9 +60,17 @@ pub(crate) fn stores_less(kind: CapacityKind, says: &str, kept: Bytes, bad_share
     format!("FAKE: says {says}, stores {stores} ({how}). Data beyond {stores} is lost.{also}")
 }
 
-/// Paragraphs in lines of at most `width` columns.
+/// A paragraph that begins with these spaces is a command to paste.
+pub(crate) const COMMAND_INDENT: &str = "    ";
+
+/// Paragraphs in lines of at most `width` columns. A command stays on its line, since a broken one cannot be
+/// pasted.
 pub(crate) fn paragraphs(paragraphs: &[String], width: usize) -> String {
-    paragraphs.iter().flat_map(|paragraph| wrapped(paragraph, width)).map(|line| line + "\n").collect()
+    let lines = |paragraph: &String| match paragraph.starts_with(COMMAND_INDENT) {
+        true => vec![paragraph.clone()],
+        false => wrapped(paragraph, width),
+    };
+    paragraphs.iter().flat_map(lines).map(|line| line + "\n").collect()
 }
 
 fn no_sign(verdict: &CapacityVerdict) -> String {
@@ -110,7 +122,8 @@ fn cell_of(offset: Bytes, capacity: Bytes) -> usize {
     usize::try_from(cell).unwrap_or(CELLS)
 }
 
-pub(crate) fn details(verdict: &CapacityVerdict, target: &str) -> Vec<String> {
+/// The verdict's details; of a bad `target` also how to use the rest of it.
+pub(crate) fn details(verdict: &CapacityVerdict, target: Option<&str>) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(size) = verdict.true_size.filter(|_| verdict.kind.is_bad()) {
         lines.push(format!("Exact: {} of {} bytes.", integer(size.get()), integer(verdict.announced.get())));
@@ -124,7 +137,7 @@ pub(crate) fn details(verdict: &CapacityVerdict, target: &str) -> Vec<String> {
     }
     if verdict.kind.is_bad() {
         lines.push("Do not store anything on it that you need. Return it.".to_owned());
-        lines.extend(usable(verdict.kind, verdict.true_size, target));
+        lines.extend(target.into_iter().flat_map(|target| usable(verdict.kind, verdict.true_size, target)));
     } else {
         lines.push(bound(verdict));
     }
@@ -144,15 +157,15 @@ pub(crate) fn details(verdict: &CapacityVerdict, target: &str) -> Vec<String> {
 /// The smallest part that is worth a partition. Guess.
 const USABLE_MIN: Bytes = Bytes::mib(64);
 
-/// How to use the part that stores data. Where places below the boundary are bad too, none is recommended.
-pub(crate) fn usable(kind: CapacityKind, true_size: Option<Bytes>, target: &str) -> Option<String> {
+/// How to use the part that stores data, in a sentence and commands. Where places below the boundary are bad
+/// too, none is recommended.
+pub(crate) fn usable(kind: CapacityKind, true_size: Option<Bytes>, target: &str) -> Vec<String> {
     let is_sound = kind.is_bad() && !matches!(kind, CapacityKind::Mixed | CapacityKind::Scattered);
-    let size = true_size.filter(|size| *size >= USABLE_MIN && is_sound)?;
-    Some(format!(
-        "If you must keep it, plan a partition that ends below the true size: flashscope plan {} --true-size {} --for share",
-        printable(target),
-        size.get()
-    ))
+    let Some(size) = true_size.filter(|size| *size >= USABLE_MIN && is_sound) else { return Vec::new() };
+    let sentence = "If you must keep it, plan a partition that ends below the true size:".to_owned();
+    let commands = use_true_size(target, size);
+    let commands = commands.iter().map(|command| format!("{COMMAND_INDENT}{}", printable(command)));
+    std::iter::once(sentence).chain(commands).collect()
 }
 
 /// What the test excludes, and what it cannot see.
@@ -218,14 +231,29 @@ fn counted_were(places: u64) -> String {
     format!("{} {verb}", counted(places, "place"))
 }
 
+/// The most digits of a size. Guess: a sector of the largest stick needs eleven.
+const DIGITS_MAX: usize = 12;
+
+/// Two sizes as they are printed on packages, with three digits, or with as many more as it takes to tell them
+/// apart: `2.01 GB` and `2.012 GB`.
+fn told_apart(first: Bytes, second: Bytes) -> [String; 2] {
+    let both = |digits| [first, second].map(|size| decimal_with(size, digits));
+    let differ = |[first, second]: &[String; 2]| first != second;
+    (3..=DIGITS_MAX).map(both).find(differ).unwrap_or_else(|| both(3))
+}
+
 /// A size as it is printed on packages: `128 GB`, `7.30 GB`, `67.1 MB`.
 pub(crate) fn decimal(size: Bytes) -> String {
+    decimal_with(size, 3)
+}
+
+fn decimal_with(size: Bytes, digits: usize) -> String {
     let bytes = size.as_f64();
     let (unit, name) = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "KB")]
         .into_iter()
         .find(|(unit, _)| bytes >= *unit)
         .unwrap_or((1.0, "B"));
-    format!("{} {name}", three_digits(bytes / unit))
+    format!("{} {name}", significant(bytes / unit, digits))
 }
 
 pub(crate) fn share(share: f64) -> String {
@@ -268,6 +296,27 @@ mod tests {
         assert!(headline(&verdict(CapacityKind::Wrap, 7_300_000_000)).contains("(wraps around)"));
         assert!(headline(&verdict(CapacityKind::Dropped, 0)).contains("stores nothing"));
         assert!(headline(&verdict(CapacityKind::NoSign, 128_000_000_000)).starts_with("OK: no sign"));
+    }
+
+    #[test]
+    fn the_answer_tells_sizes_apart() {
+        let verdict = CapacityVerdict {
+            announced: Bytes::new(2_014_314_496),
+            ..verdict(CapacityKind::Dropped, 2_012_217_344)
+        };
+        let fake = headline(&verdict);
+        assert!(fake.starts_with("FAKE: says 2.014 GB, stores 2.012 GB (drops writes)."), "{fake}");
+        assert!(fake.contains("Data beyond 2.012 GB"), "{fake}");
+    }
+
+    #[test]
+    fn a_command_stays_on_one_line() {
+        let verdict = verdict(CapacityKind::Wrap, 1 << 30);
+        let text = text(&verdict, "-a stick with a long name and spaces in it.img", 60);
+        let command = text.lines().find(|line| line.contains("flashscope plan"));
+        let expected =
+            "    flashscope plan './-a stick with a long name and spaces in it.img' --true-size 1073741824";
+        assert!(command.is_some_and(|line| line.starts_with(expected)), "{text}");
     }
 
     #[test]

@@ -67,7 +67,10 @@ fn of_device(verdict: &FullVerdict, says: &str, lost: &str) -> String {
         CapacityKind::Scattered => {
             format!("BAD: says {says}, but loses {lost} of its data, in places that stay the same.")
         }
-        kind => stores_less(kind, says, verdict.true_size.unwrap_or_default(), verdict.bad_share),
+        kind => {
+            let kept = verdict.true_size.unwrap_or_default();
+            stores_less(kind, verdict.announced, kept, verdict.bad_share)
+        }
     }
 }
 

@@ -17,6 +17,7 @@ mod brief;
 pub mod capacity;
 pub mod chart;
 pub mod classes;
+mod commands;
 pub mod compare;
 mod cost;
 mod eviction_cost;

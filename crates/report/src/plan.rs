@@ -96,7 +96,7 @@ pub fn text(page: &Page<'_>, width: usize) -> String {
         keep_files(&mut text, page);
     } else {
         text.heading("Next");
-        let plan = page.plan_file.as_deref().map_or_else(|| "PLAN.json".to_owned(), steps::quoted);
+        let plan = page.plan_file.as_deref().map_or_else(|| "PLAN.json".to_owned(), steps::quoted_path);
         text.command(&format!("sudo flashscope apply {plan}"));
         if page.plan_file.is_none() {
             text.line(2, "Write PLAN.json with -o PLAN.json.");
@@ -141,7 +141,7 @@ fn keep_files(text: &mut Text, page: &Page<'_>) {
     };
     let new = page.plan.partitions.last().map_or(1, |partition| partition.number);
     let new = steps::quoted(&steps::partition_path(page.disk, new));
-    let plan = page.plan_file.as_deref().map_or_else(|| "PLAN.json".to_owned(), steps::quoted);
+    let plan = page.plan_file.as_deref().map_or_else(|| "PLAN.json".to_owned(), steps::quoted_path);
     text.heading("Keep the files: a partition cannot be moved in place, so this copies them off and back");
     text.command("(\nset -e\nsudo mkdir --parents /mnt/stick /var/tmp/stick-copy");
     for volume in &page.present.volumes {

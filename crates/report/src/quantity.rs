@@ -7,7 +7,8 @@ pub fn three_digits(value: f64) -> String {
     significant(value, 3)
 }
 
-fn significant(value: f64, digits: usize) -> String {
+/// `value` with this many significant digits.
+pub fn significant(value: f64, digits: usize) -> String {
     let magnitude = value.abs();
     if magnitude == 0.0 {
         return "0".to_owned();

@@ -85,7 +85,7 @@ pub fn run(arguments: &Apply, printer: &Printer) -> Result<Exit, Failure> {
 /// The command that goes back. Who could apply without sudo can undo without it.
 fn undo_command(undo: &Path) -> String {
     let sudo = if rustix::process::geteuid().is_root() { "sudo " } else { "" };
-    format!("{sudo}flashscope undo {}", steps::quoted(&undo.display().to_string()))
+    format!("{sudo}flashscope undo {}", steps::quoted_path(&undo.display().to_string()))
 }
 
 /// What applying does next.

@@ -1,6 +1,7 @@
 //! The short test of the capacity that belongs to every check that may write.
 
 use flashscope_device::{Bytes, DeviceError};
+use flashscope_layout::steps::quoted_path;
 use flashscope_measure::Stage;
 use flashscope_measure::capacity::{Limits, probe, probe_stage};
 use flashscope_record::CapacityVerdict;
@@ -32,7 +33,7 @@ pub fn run(
         Ok(None) => {
             printer.remark(format!(
                 "the capacity was not tested: it, or the budget, is too small; flashscope verify {} tests it",
-                target.text
+                quoted_path(&target.text)
             ));
             Ok(None)
         }
@@ -46,7 +47,7 @@ pub fn run(
         Err(DeviceError::BudgetSpent { limit }) => {
             printer.remark(format!(
                 "the capacity is in doubt, but the budget allows no more ({limit}); run: flashscope verify {}",
-                target.text
+                quoted_path(&target.text)
             ));
             Ok(None)
         }

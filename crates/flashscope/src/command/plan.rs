@@ -78,7 +78,7 @@ pub fn run(arguments: &Plan, printer: &Printer) -> Result<Exit, Failure> {
     };
     let disk = disk(&arguments.target);
     let commands = steps::commands(&plan, &disk, &mut version).or_exit_bare(Exit::Usage)?;
-    let image = Path::new(&arguments.target).is_file().then(|| steps::quoted(&plain_path(&arguments.target)));
+    let image = Path::new(&arguments.target).is_file().then(|| steps::quoted_path(&arguments.target));
     let names = if image.is_some() { ShellNames::Image } else { ShellNames::Path(&disk) };
     let lines = steps::shell_lines(&plan, names, &mut version).or_exit_bare(Exit::Usage)?;
     if let Some(file) = &arguments.output {
@@ -122,7 +122,7 @@ fn options(arguments: &Plan) -> String {
         ("--chs", chs.map(|Chs { heads, sectors }| format!("{heads}/{sectors}"))),
         ("--erase-block", bytes(erase_block)),
         ("--true-size", bytes(true_size)),
-        ("--run", run.as_ref().map(|file| plain_path(&file.display().to_string()))),
+        ("--run", run.as_ref().map(|file| steps::plain_path(&file.display().to_string()))),
         ("--seed", seed.map(|seed| seed.to_string())),
     ];
     let flags = [("--restore-factory", *restore_factory), ("--no-journal", *no_journal)];
@@ -157,11 +157,6 @@ fn refuse_unknown_contents(target: &str, present: &Present) -> Result<(), Failur
         return Ok(());
     };
     Err(Failure { exit: Exit::Usage, error: anyhow!("{target} {reason}") })
-}
-
-/// A path that no program takes for an option.
-fn plain_path(path: &str) -> String {
-    if path.starts_with('-') { format!("./{path}") } else { path.to_owned() }
 }
 
 /// The disk in printed commands: a virtual stick has no device file, and an image is attached as a loop

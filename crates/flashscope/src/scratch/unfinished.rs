@@ -8,7 +8,7 @@ use flashscope_device::Device;
 use flashscope_device::layer::journal::{
     JournalContents, JournalError, JournalHeader, JournalMedium, JournalStore, resembles,
 };
-use flashscope_layout::steps::quoted;
+use flashscope_layout::steps::quoted_path;
 use flashscope_linux::{JournalFile, journals};
 
 use super::folder::{folders, shown};
@@ -115,7 +115,7 @@ pub fn of_another_user(path: &Path) -> anyhow::Error {
 /// The command that puts the data of a journal back. Who could measure without sudo can restore without it.
 pub fn restore_command(journal: Option<&Path>) -> String {
     let sudo = if rustix::process::geteuid().is_root() { "sudo " } else { "" };
-    let file = journal.map_or_else(String::new, |path| format!(" {}", quoted(&shown(path))));
+    let file = journal.map_or_else(String::new, |path| format!(" {}", quoted_path(&shown(path))));
     format!("{sudo}flashscope restore{file}")
 }
 

@@ -1,7 +1,7 @@
 //! Actions in words: what to do, the command to paste, the gain, and what it costs.
 
 use flashscope_layout::Purpose;
-use flashscope_layout::steps::quoted;
+use flashscope_layout::steps::quoted_path;
 use flashscope_record::diagnosis::Gain;
 use flashscope_record::observation::is_in_file;
 use flashscope_record::run_file::RunFile;
@@ -9,6 +9,7 @@ use flashscope_record::verdict::{Action, ActionKind, GainScope};
 
 use super::cut_short::{CutShort, cut_short};
 use crate::Report;
+use crate::commands::{plan_and_apply, use_true_size};
 use crate::words::diagnosis::slow_cause_text;
 
 /// An action in words.
@@ -90,14 +91,11 @@ fn what(kind: ActionKind, report: &Report<'_>) -> String {
 
 fn commands(kind: ActionKind, report: &Report<'_>) -> Vec<String> {
     let run = report.run;
-    let target = quoted(&run.target);
+    let target = quoted_path(&run.target);
     let is_in_file = is_in_file(&run.observations);
     let sudo = if run.target.starts_with("/dev/") { "sudo " } else { "" };
     match kind {
-        ActionKind::UseTrueSize(size) => vec![
-            format!("{sudo}flashscope plan {target} --true-size {} --for share -o plan.json", size.get()),
-            format!("{sudo}flashscope apply plan.json"),
-        ],
+        ActionKind::UseTrueSize(size) => use_true_size(&run.target, size),
         ActionKind::VerifyCapacity => vec![format!("{sudo}flashscope verify {target} --scratch")],
         ActionKind::BackUp
         | ActionKind::KeepNoData
@@ -113,11 +111,8 @@ fn commands(kind: ActionKind, report: &Report<'_>) -> Vec<String> {
                 ActionKind::Realign => purpose(run),
                 _ => Purpose::LinuxData,
             };
-            let (sudo, target) = if is_in_file { ("sudo ", "/dev/sdX") } else { (sudo, target.as_str()) };
-            vec![
-                format!("{sudo}flashscope plan {target} --for {purpose} -o plan.json"),
-                format!("{sudo}flashscope apply plan.json"),
-            ]
+            let disk = if is_in_file { "/dev/sdX" } else { run.target.as_str() };
+            plan_and_apply(disk, &format!("--for {purpose}"))
         }
         ActionKind::Archive => vec!["tar --create --file /media/STICK/folder.tar folder/".to_owned()],
         ActionKind::MeasureWrites if is_in_file && cut_short(run).is_none() => {
@@ -127,7 +122,7 @@ fn commands(kind: ActionKind, report: &Report<'_>) -> Vec<String> {
             vec![format!("flashscope check {target}")]
         }
         ActionKind::MeasureWrites => vec![match mount_point(report) {
-            Some(path) if !wrote(report) => format!("flashscope check {}", quoted(path)),
+            Some(path) if !wrote(report) => format!("flashscope check {}", quoted_path(path)),
             _ => format!("{sudo}flashscope check {target} --scratch"),
         }],
         ActionKind::MeasureLongStream if is_in_file => vec![format!("flashscope bench sustained {target}")],

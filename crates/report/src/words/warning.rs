@@ -1,6 +1,7 @@
 //! The warning above everything else: a device that stores less than it announces, that loses data, or on
 //! which requests failed.
 
+use flashscope_layout::steps::quoted_path;
 use flashscope_record::observation::ReadBack;
 
 use super::sentence::Sentence;
@@ -37,7 +38,7 @@ fn lost_data(report: &Report<'_>) -> Option<String> {
             "LOST DATA: {} of {all} returned other data than was written. It is a counterfeit or it is failing: store nothing on \
              it. To tell which: flashscope verify {}",
             quantity::integer(lost.into()),
-            report.run.target
+            quoted_path(&report.run.target)
         )
     })
 }

@@ -3,6 +3,7 @@
 use anyhow::anyhow;
 use flashscope_device::layer::{Interrupt, Interruptible};
 use flashscope_infer::trials::forecast::{Forecast, Layout};
+use flashscope_layout::steps::quoted_path;
 use flashscope_record::run_file::RunFile;
 use flashscope_recording::{RecordingError, Recordings, Wish};
 use flashscope_report::words;
@@ -103,7 +104,8 @@ fn no_twin(error: &TwinError, run: &RunFile) -> Failure {
         }
         TwinError::NoWrites => anyhow!(
             "nothing can be predicted for {target}: {error}; repeat it with: \
-             flashscope check {target} --scratch -o run.json"
+             flashscope check {} --scratch -o run.json",
+            quoted_path(target)
         ),
         _ => anyhow!("nothing can be predicted for {target}: {error}"),
     };

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::anyhow;
+use flashscope_layout::steps::quoted_path;
 use flashscope_record::run_file::RunFile;
 
 use crate::args::Whatif;
@@ -29,7 +30,8 @@ pub fn of(arguments: &Whatif, printer: &Printer) -> Result<RunFile, Failure> {
     };
     let error = anyhow!(
         "{target} is no run file, and reads alone do not show what a layout gains. Make a run file with \
-         writes (all data is put back), then use that: flashscope check {target}{permission} -o run.json"
+         writes (all data is put back), then use that: flashscope check {}{permission} -o run.json",
+        quoted_path(target)
     );
     Err(Failure { exit: Exit::Usage, error })
 }
