@@ -31,12 +31,42 @@ fn link_text(kind: &LinkKind) -> String {
             format!("USB, {} Gbit/s", mbit_per_s / 1000.0)
         }
         LinkKind::Usb { mbit_per_s } => format!("USB, {mbit_per_s} Mbit/s"),
-        other => link_name(other),
+        LinkKind::CardBus { mode } | LinkKind::Named(mode) => {
+            card_bus(mode).unwrap_or_else(|| link_name(kind))
+        }
     }
+}
+
+/// `SD bus, high-speed`, of the kernel's `sd high-speed`, or of the `sd-high-speed` of a virtual stick.
+fn card_bus(mode: &str) -> Option<String> {
+    let mode = mode.strip_prefix("sd ").or_else(|| mode.strip_prefix("sd-"))?;
+    let is_abbreviation =
+        |word: &str| ["uhs", "sdr", "ddr", "spi"].iter().any(|start| word.starts_with(start));
+    let word = |word: &str| if is_abbreviation(word) { word.to_uppercase() } else { word.to_owned() };
+    let words: Vec<String> = mode.split(' ').map(word).collect();
+    Some(format!("SD bus, {}", words.join(" ")))
 }
 
 /// `exfat at sector 63`.
 fn volume(volume: &Volume) -> String {
     let filesystem = volume.filesystem.as_deref().unwrap_or("partition");
     format!("{filesystem} at sector {}", volume.start / SECTOR)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_of_cards_have_words_and_no_ids() {
+        let card = |mode: &str| link_text(&LinkKind::CardBus { mode: mode.to_owned() });
+        assert_eq!(
+            [card("sd high-speed"), card("sd uhs SDR104")],
+            ["SD bus, high-speed", "SD bus, UHS SDR104"]
+        );
+        assert_eq!(card("mmc HS200"), "the card's bus (mmc HS200)");
+        let named = |name: &str| link_text(&LinkKind::Named(name.to_owned()));
+        assert_eq!([named("sd-high-speed"), named("sd-sdr104")], ["SD bus, high-speed", "SD bus, SDR104"]);
+        assert_eq!(link_text(&LinkKind::Usb { mbit_per_s: 480.0 }), "USB, 480 Mbit/s");
+    }
 }
