@@ -60,29 +60,65 @@ fn drawn(
     page.text
 }
 
+/// The columns of the numbers beside name, value and mark.
+#[derive(Debug, Clone, Copy)]
+struct Columns {
+    interval: bool,
+    yardstick: bool,
+    /// The spaces between columns.
+    gap: usize,
+}
+
+/// From all columns to the fewest: one that does not fit is left out of all lines, and none is cut.
+const COLUMNS: [Columns; 4] = [
+    Columns { interval: true, yardstick: true, gap: 2 },
+    Columns { interval: true, yardstick: false, gap: 2 },
+    Columns { interval: false, yardstick: false, gap: 2 },
+    Columns { interval: false, yardstick: false, gap: 1 },
+];
+
 fn numbers(page: &mut Lines, numbers: &[NumberText]) {
-    let most = |of: fn(&NumberText) -> usize| numbers.iter().map(of).max().unwrap_or(0);
-    let name = most(|number| number.name.width());
-    let whole = most(|number| whole_part(&number.value));
-    let decimals = most(|number| number.value.len() - whole_part(&number.value));
-    let interval = most(|number| number.interval.width());
-    let mark = most(|number| number.mark_text.width());
-    for number in numbers {
-        let indent = " ".repeat(whole - whole_part(&number.value));
-        let figure = format!("{:<columns$}", format!("{indent}{}", number.value), columns = whole + decimals);
-        let unit = if number.value.is_empty() { "    " } else { number.unit };
-        let text = format!(
-            "  {:<name$}  {figure} {unit}  {:<interval$}  {:<mark$}  {}",
-            number.name, number.interval, number.mark_text, number.yardstick
-        );
+    let lines = COLUMNS.map(|columns| number_lines(numbers, columns));
+    let fits = |lines: &&Vec<String>| lines.iter().all(|line| line.width() < page.width);
+    let Some(lines) = lines.iter().find(fits).or(lines.last()) else { return };
+    for (number, line) in numbers.iter().zip(lines) {
         let ink = match number.mark {
             Some(Mark::Poor) => Ink::Series(Colour::Red),
             Some(Mark::Good) => Ink::Series(Colour::Green),
             Some(Mark::Usual) => Ink::Normal,
             None => Ink::Faint,
         };
-        page.line(&shortened(&text, page.width), ink);
+        page.line(&shortened(line, page.width), ink);
     }
+}
+
+/// A line for each number. One without a mark has no yardstick, as nothing is compared with it.
+fn number_lines(numbers: &[NumberText], columns: Columns) -> Vec<String> {
+    let most = |of: fn(&NumberText) -> usize| numbers.iter().map(of).max().unwrap_or(0);
+    let name = most(|number| number.name.width());
+    let whole = most(|number| whole_part(&number.value));
+    let decimals = most(|number| number.value.len() - whole_part(&number.value));
+    let interval = if columns.interval { most(|number| number.interval.width()) } else { 0 };
+    let mark = most(|number| if number.mark.is_some() { number.mark_text.width() } else { 0 });
+    let gap = " ".repeat(columns.gap);
+    let line = |number: &NumberText| {
+        let indent = " ".repeat(whole - whole_part(&number.value));
+        let figure = format!("{:<width$}", format!("{indent}{}", number.value), width = whole + decimals);
+        let unit = if number.value.is_empty() { "    " } else { number.unit };
+        if number.value.is_empty() && !columns.interval {
+            return format!("{gap}{:<name$}{gap}{}", number.name, number.mark_text);
+        }
+        let mut text = format!("{gap}{:<name$}{gap}{figure} {unit}{gap}", number.name);
+        if columns.interval {
+            text.push_str(&format!("{:<interval$}{gap}", number.interval));
+        }
+        text.push_str(&format!("{:<mark$}", number.mark_text));
+        if columns.yardstick && number.mark.is_some() {
+            text.push_str(&format!("{gap}{}", number.yardstick));
+        }
+        text.trim_end().to_owned()
+    };
+    numbers.iter().map(line).collect()
 }
 
 /// The columns before the decimal point.
@@ -198,5 +234,45 @@ impl Lines {
             let indent = " ".repeat(if index == 0 { indent } else { indent + 2 });
             self.line(&format!("{indent}{line}"), ink);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(name: &str, interval: &str, mark: Option<Mark>, mark_text: &'static str) -> NumberText {
+        NumberText {
+            name: name.to_owned(),
+            value: if interval.is_empty() { String::new() } else { "1,986.5".to_owned() },
+            unit: "MB/s",
+            interval: interval.to_owned(),
+            mark,
+            mark_text,
+            yardstick: "class 10 asks 10",
+        }
+    }
+
+    /// The lines of the numbers at this width.
+    fn drawn_at(width: usize) -> String {
+        let all = [
+            number("sequential read", "1,873 to 2,106", None, "page cache"),
+            number("sequential write", "1,873 to 2,106", Some(Mark::Poor), "poor"),
+            number("random read 4 KiB", "", None, "not measured"),
+        ];
+        let mut page = Lines { text: String::new(), width, style: Style::Plain, is_airy: false };
+        numbers(&mut page, &all);
+        page.text
+    }
+
+    #[test]
+    fn columns_are_left_out_whole_and_none_is_cut() {
+        for width in 44..=80 {
+            let text = drawn_at(width);
+            assert!(text.lines().all(|line| line.width() <= width) && !text.contains('…'), "{width}: {text}");
+            assert!(text.contains("page cache") && text.contains("not measured"), "{width}: {text}");
+        }
+        assert_eq!(drawn_at(80).matches("class 10 asks 10").count(), 1, "{}", drawn_at(80));
+        assert_eq!(drawn_at(44).matches("2,106").count(), 0, "{}", drawn_at(44));
     }
 }
