@@ -6,7 +6,7 @@ use flashscope_infer::statistics::quantile;
 use flashscope_record::observation::{OpenUnitsCell, Order, Times};
 
 use super::{Axis, Chart, Colour, Marker, Point, Scale, Series, SeriesStyle, Table, Unit};
-use crate::figures::{open_units_cells, steady_rate};
+use crate::figures::{Figures, open_units_cells, steady_rate};
 use crate::rate::Rate;
 use crate::terms::order_name;
 use crate::{Report, quantity};
@@ -19,10 +19,10 @@ struct Cell<'a> {
     rate: Rate,
 }
 
-pub fn chart(report: &Report<'_>, order: Order) -> Option<Chart> {
+pub fn chart(report: &Report<'_>, figures: &Figures, order: Order) -> Option<Chart> {
     let limit = report.open_units(order);
     let cells = open_units_cells(report.run).filter(|cell| cell.order == order);
-    let cells: Vec<Cell<'_>> = cells.filter_map(|cell| latency_cell(cell, limit)).collect();
+    let cells: Vec<Cell<'_>> = cells.filter_map(|cell| latency_cell(cell, limit, figures)).collect();
     let (few, many) = most_different(&cells, limit)?;
     let series =
         vec![dots(&few, Colour::Blue, Marker::Circle), dots(&many, Colour::Red, Marker::OpenDiamond)];
@@ -42,9 +42,13 @@ pub fn chart(report: &Report<'_>, order: Order) -> Option<Chart> {
     })
 }
 
-fn latency_cell(cell: &OpenUnitsCell, limit: Option<u32>) -> Option<Cell<'_>> {
+/// A cell, with the rate of all equal cells, as the sentences give it.
+fn latency_cell<'a>(cell: &'a OpenUnitsCell, limit: Option<u32>, figures: &Figures) -> Option<Cell<'a>> {
     let Times::Each(each) = &cell.times else { return None };
-    Some(Cell { open_units: cell.open_units, each, rate: steady_rate(cell, limit)? })
+    let own = steady_rate(cell, limit)?;
+    let pooled = figures.open_units.get(&(cell.order, cell.open_units));
+    let rate = pooled.and_then(|rates| rates.get(&cell.request)).copied().unwrap_or(own);
+    Some(Cell { open_units: cell.open_units, each, rate })
 }
 
 /// Two cells with the most open blocks within the limit and the fewest beyond it, at the request size where

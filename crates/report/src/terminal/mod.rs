@@ -65,12 +65,8 @@ pub fn terminal(report: &Report<'_>, width: usize, style: Style) -> String {
     page.block("Results", &findings::plain(&crate::results::table(report.run), page.width));
     page.block("Findings", &findings::table(report, page.width));
     page.list("Evidence", &findings::evidence(report));
-    for chart in chart::charts(report) {
-        if chart.is_telling() {
-            page.block(&chart.title, &plot::draw(&chart, page.width, style));
-        } else {
-            page.list(&chart.title, &[Sentence::new(&chart.description)]);
-        }
+    for chart in chart::charts(report).iter().filter(|chart| chart.is_telling()) {
+        page.block(&chart.title, &plot::draw(chart, page.width, style));
     }
     page.list("Conditions", &conditions(report));
     page.text
