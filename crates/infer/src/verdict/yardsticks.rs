@@ -18,9 +18,10 @@ const USB3_BYTES_PER_S: f64 = 42e6;
 
 /// The yardstick of a speed behind this link.
 pub fn yardstick(direction: Direction, order: Order, link: Option<&Link>) -> Yardstick {
-    let is_usb3 = link.is_some_and(|link| {
-        matches!(link.kind, LinkKind::Usb { .. }) && link.bytes_per_s.1 > USB3_BYTES_PER_S
-    });
+    let usb = link.filter(|link| matches!(link.kind, LinkKind::Usb { .. }));
+    let is_usb3 = usb.is_some_and(|link| link.bytes_per_s.1 > USB3_BYTES_PER_S);
+    // What USB 2 carries says nothing of a card in a slot of its own, or of an unknown link.
+    let read_name = if usb.is_some() { "USB 2: 30 to 42" } else { "30 is good" };
     let per_s = |poor_below: f64, good_from: f64, name| Yardstick {
         poor_below: poor_below * 1e6,
         good_from: good_from * 1e6,
@@ -32,8 +33,8 @@ pub fn yardstick(direction: Direction, order: Order, link: Option<&Link>) -> Yar
         name,
     };
     match (order, direction, is_usb3) {
-        (Order::Linear, Direction::Read, true) => per_s(42.0, 150.0, "USB 2 carries 42"),
-        (Order::Linear, Direction::Read, false) => per_s(15.0, 30.0, "USB 2 carries 30"),
+        (Order::Linear, Direction::Read, true) => per_s(42.0, 150.0, read_name),
+        (Order::Linear, Direction::Read, false) => per_s(15.0, 30.0, read_name),
         (Order::Linear, Direction::Write, true) => per_s(10.0, U3_BYTES_PER_S / 1e6, "U3 asks 30"),
         (Order::Linear, Direction::Write, false) => per_s(6.0, 10.0, "class 10 asks 10"),
         (Order::Random, Direction::Read, _) => iops(A1.read / 3.0, A1.read, "A1 asks 1,500"),
@@ -52,5 +53,15 @@ mod tests {
             let digits: String = name.trim_start_matches("A1").chars().filter(char::is_ascii_digit).collect();
             assert_eq!(digits.parse(), Ok(good_from / RANDOM_REQUEST.as_f64()), "{name}");
         }
+    }
+
+    #[test]
+    fn only_a_usb_link_has_the_yardstick_of_usb() {
+        let name = |link: Option<&Link>| yardstick(Direction::Read, Order::Linear, link).name;
+        let usb = [480.0, 5000.0].map(|mbit_per_s| Link::usb(mbit_per_s, None).unwrap());
+        assert_eq!(usb.each_ref().map(|link| name(Some(link))), ["USB 2: 30 to 42"; 2]);
+        let [usb2, _] = usb;
+        let card = Link { kind: LinkKind::CardBus { mode: "sd high-speed".to_owned() }, ..usb2 };
+        assert_eq!([name(Some(&card)), name(None)], ["30 is good"; 2]);
     }
 }
