@@ -107,7 +107,7 @@ fn headline(verdict: &Verdict, report: &Report<'_>) -> String {
 /// What the verdict covers, where only a brief stream of writes was measured.
 fn scope(copy_max: Bytes) -> String {
     let copy_max = crate::speeds::rounded(copy_max);
-    format!("Measured over {copy_max} of writes; --sustained measures longer copies.")
+    format!("Measured over a stream of {copy_max}; --sustained measures longer copies.")
 }
 
 fn number(number: &SpeedNumber) -> NumberText {

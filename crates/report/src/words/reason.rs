@@ -250,7 +250,9 @@ fn of_streams(unknown: &Reason) -> Option<String> {
             (spread * 100.0).max(1.0)
         ),
         Reason::StreamTooShort { written } => {
-            format!("only {written} were written, and a cache may hold up to a third of the capacity")
+            format!(
+                "the stream of large writes had only {written}, and a cache may hold up to a third of the capacity"
+            )
         }
         Reason::StreamInFile { file } => {
             format!("a file of {file} was overwritten, which is no long copy to the whole device")
