@@ -68,16 +68,32 @@ pub fn range(low: &str, high: &str) -> String {
     }
 }
 
+/// A range of times, with the unit once if both have the same: `19.5 to 25.8 ms`, `871 µs to 1.20 ms`. Ends
+/// that differ are told apart.
+pub fn seconds_interval(low: f64, high: f64) -> String {
+    let ((scale, unit), (_, low_unit)) = (time_unit(high), time_unit(low));
+    if unit == low_unit {
+        format!("{} {unit}", interval_ends(low * scale, high * scale).join(" to "))
+    } else {
+        range(&seconds(low), &seconds(high))
+    }
+}
+
 /// A time: `871 µs`, `4.10 ms`, `1.20 s`.
 pub fn seconds(value: f64) -> String {
-    let (scaled, unit) = match value.abs() {
-        0.0 => return "0 s".to_owned(),
-        magnitude if magnitude < 1e-6 => (value * 1e9, "ns"),
-        magnitude if magnitude < 1e-3 => (value * 1e6, "µs"),
-        magnitude if magnitude < 1.0 => (value * 1e3, "ms"),
-        _ => (value, "s"),
-    };
-    format!("{} {unit}", three_digits(scaled))
+    let (scale, unit) = time_unit(value);
+    format!("{} {unit}", three_digits(value * scale))
+}
+
+/// The units of a time in one second, and their name.
+fn time_unit(value: f64) -> (f64, &'static str) {
+    match value.abs() {
+        0.0 => (1.0, "s"),
+        magnitude if magnitude < 1e-6 => (1e9, "ns"),
+        magnitude if magnitude < 1e-3 => (1e6, "µs"),
+        magnitude if magnitude < 1.0 => (1e3, "ms"),
+        _ => (1.0, "s"),
+    }
 }
 
 /// A speed in MB/s (10^6 bytes per second) from bytes per second: `15.7 MB/s`.
@@ -120,6 +136,9 @@ mod tests {
         assert_eq!(range("6.78 MB/s", "7.04 MB/s"), "6.78 to 7.04 MB/s");
         assert_eq!(range("512 KiB", "1 MiB"), "512 KiB to 1 MiB");
         assert_eq!(range("7", "8"), "7 to 8");
+        let times = [(0.0195, 0.0258), (0.000_871, 0.0012), (30.012, 30.023)];
+        let intervals = times.map(|(low, high)| seconds_interval(low, high));
+        assert_eq!(intervals, ["19.5 to 25.8 ms", "871 µs to 1.20 ms", "30.01 to 30.02 s"]);
     }
 
     #[test]

@@ -108,7 +108,7 @@ fn cell_text(compared: &Compared<'_>, variant: &str, column: Column) -> String {
     compared.summary.cell(variant, workload, operation).map_or_else(
         || "-".to_owned(),
         |Cell { estimate, .. }| match is_interval {
-            true => quantity::interval_ends(estimate.low, estimate.high).join(" to "),
+            true => quantity::seconds_interval(estimate.low, estimate.high),
             false => quantity::seconds(estimate.seconds),
         },
     )
