@@ -101,10 +101,17 @@ pub fn speed(bytes_per_s: f64) -> String {
     format!("{} MB/s", three_digits(bytes_per_s / 1e6))
 }
 
-/// A ratio for a sentence: `14`, `2.3`.
+/// A ratio for a sentence: `14`, `2.3`, `0.042`.
 pub fn ratio(value: f64) -> String {
-    if value >= 10.0 { grouped(&format!("{value:.0}")) } else { format!("{value:.1}") }
+    match value {
+        value if value >= 10.0 => grouped(&format!("{value:.0}")),
+        value if value >= SMALL_RATIO => format!("{value:.1}"),
+        value => significant(value, 2),
+    }
 }
+
+/// A ratio below this has two digits: with one decimal it would look like nothing.
+const SMALL_RATIO: f64 = 0.1;
 
 /// A probability: `99.7 %`, `85 %`.
 pub fn percent(confidence: Confidence) -> String {
@@ -153,6 +160,11 @@ mod tests {
         assert_eq!(interval_ends(29.8, 30.4), ["29.8", "30.4"]);
         assert_eq!(interval_ends(30.012, 30.023), ["30.01", "30.02"]);
         assert_eq!(interval_ends(30.0, 30.0), ["30.0", "30.0"]);
+    }
+
+    #[test]
+    fn a_ratio_is_never_nothing() {
+        assert_eq!([14.2, 2.34, 0.83, 0.042, 0.0].map(ratio), ["14", "2.3", "0.8", "0.042", "0"]);
     }
 
     #[test]

@@ -51,7 +51,8 @@ fn ending(outlook: &Outlook<'_>, details: bool, width: usize) -> Vec<String> {
     let make = has_gain.then(|| "How to make a layout: flashscope plan --help.".to_owned());
     let more =
         (!details).then(|| "Every layout, reads and intervals: --details, or -o page.html.".to_owned());
-    [make, more].into_iter().flatten().flat_map(|line| terminal::wrapped(&line, width)).collect()
+    let gain = "Times are medians, and gains means over the recordings: their ratios differ.".to_owned();
+    [Some(gain), make, more].into_iter().flatten().flat_map(|line| terminal::wrapped(&line, width)).collect()
 }
 
 /// Notes as sentences.
