@@ -14,8 +14,8 @@ pub enum TwinError {
         /// The capacity that it announces.
         announced: Bytes,
     },
-    /// No write was measured.
-    #[error("the run has no writes")]
+    /// No write was measured from which the cost of small ones follows.
+    #[error("the run has no small writes")]
     NoWrites,
     /// The erase block is not known.
     #[error("the erase block of the stick is not known")]
