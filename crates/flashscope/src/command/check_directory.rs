@@ -3,6 +3,7 @@
 use anyhow::anyhow;
 use flashscope_device::Bytes;
 use flashscope_device::layer::{Budget, Meter, Window};
+use flashscope_layout::steps::quoted_path;
 use flashscope_linux::FileSize;
 use flashscope_measure::survey::Survey;
 use flashscope_record::observation::Observations;
@@ -31,7 +32,8 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
     let text = &arguments.target;
     if arguments.sustained {
         let error = anyhow!(
-            "--sustained writes more than a file in {text} holds; use `flashscope bench sustained {text}`, which fills the free space"
+            "--sustained writes more than a file in {text} holds; use `flashscope bench sustained {}`, which fills the free space",
+            quoted_path(text)
         );
         return Err(Failure { exit: Exit::Usage, error });
     }

@@ -9,6 +9,7 @@ use flashscope_device::DeviceError;
 use flashscope_device::layer::Budget;
 use flashscope_device::transfer::MediumError;
 use flashscope_layout::apply::{self, Restored, UndoError, UndoHeader, UndoState};
+use flashscope_layout::steps::quoted_path;
 use flashscope_report::counted;
 
 use crate::args::Undo;
@@ -42,7 +43,7 @@ pub fn run(arguments: &Undo, printer: &Printer) -> Result<Exit, Failure> {
     file.seek(std::io::SeekFrom::Start(data))?;
     let restored = apply::restore(&header, &mut file, &mut target.device);
     if target.interrupt.is_requested() && restored.is_err() {
-        printer.remark(format!("interrupted; run 'flashscope undo {name}' again"));
+        printer.remark(format!("interrupted; run again: flashscope undo {}", quoted_path(&name)));
         return Ok(Exit::Interrupted);
     }
     let restored = restored.map_err(|error| failure(error, &name))?;

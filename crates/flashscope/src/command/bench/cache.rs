@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::anyhow;
 use flashscope_device::layer::Interrupt;
+use flashscope_layout::steps::quoted;
 use flashscope_linux::{
     CacheSwitch, Identity, LayeredError, LayeredTarget, OpenError, Remark, Roots, WriteCache, identify,
 };
@@ -47,8 +48,9 @@ pub fn run(arguments: &BenchCache, printer: &Printer) -> Result<Exit, Failure> {
 fn open(name: &str, interrupt: &Interrupt) -> Result<LayeredTarget, Failure> {
     if let Some(stick) = name.strip_prefix("sim:") {
         let error = anyhow!(
-            "{name} is a virtual stick in virtual time and has no page cache; serve it as a disk (flashscope sim serve {stick} \
-             --loop), and name that disk"
+            "{name} is a virtual stick in virtual time and has no page cache; serve it as a disk (flashscope sim serve {} \
+             --loop), and name that disk",
+            quoted(stick)
         );
         return Err(Failure { exit: Exit::Usage, error });
     }

@@ -7,6 +7,7 @@ use anyhow::anyhow;
 use flashscope_device::Bytes;
 use flashscope_device::host::FlushPolicy;
 use flashscope_device::layer::Cost;
+use flashscope_layout::steps::quoted;
 use flashscope_linux::{BenchDirectory, FilesError, scan_directory};
 use flashscope_measure::workload::files::{FilesEvent, FilesWorkload, Pilot, ROUNDS_MAX, ROUNDS_MIN};
 use flashscope_measure::workload::{Stopped, file_sizes};
@@ -50,8 +51,9 @@ pub fn run(arguments: &BenchFiles, printer: &Printer) -> Result<Exit, Failure> {
 fn open(directory: &str) -> Result<BenchDirectory, Failure> {
     if let Some(stick) = directory.strip_prefix("sim:") {
         let error = anyhow!(
-            "{directory} is a virtual stick without a filesystem; serve it as a disk (flashscope sim serve {stick} --loop), make \
-             a filesystem on it, mount it, and name the directory"
+            "{directory} is a virtual stick without a filesystem; serve it as a disk (flashscope sim serve {} --loop), make \
+             a filesystem on it, mount it, and name the directory",
+            quoted(stick)
         );
         return Err(Failure { exit: Exit::Usage, error });
     }

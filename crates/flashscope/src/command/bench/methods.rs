@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::anyhow;
 use flashscope_device::Bytes;
 use flashscope_device::layer::{Budget, Cost};
+use flashscope_layout::steps::quoted;
 use flashscope_linux::{BenchDirectory, OpenError, WriteTarget, WriteTargetError};
 use flashscope_measure::workload::Stopped;
 use flashscope_measure::workload::methods::{METHODS, MethodsEvent, MethodsMeasured, SIZE_MIN, WriteMethods};
@@ -98,7 +99,8 @@ fn place(arguments: &BenchMethods, printer: &Printer) -> Result<WriteTarget, Fai
     if let Some(stick) = name.strip_prefix("sim:") {
         let error = anyhow!(
             "{name} is a virtual stick in virtual time and has no page cache, so all methods are equal; serve it as a disk \
-             (flashscope sim serve {stick} --loop), and name that disk"
+             (flashscope sim serve {} --loop), and name that disk",
+            quoted(stick)
         );
         return Err(Failure { exit: Exit::Usage, error });
     }

@@ -13,6 +13,7 @@ use std::time::Duration;
 use anyhow::anyhow;
 use flashscope_device::Consent;
 use flashscope_device::layer::Budget;
+use flashscope_layout::steps::quoted_path;
 use flashscope_linux::{ScratchFiles, TrialMount, tool};
 use flashscope_measure::workload::Stopped;
 use flashscope_measure::workload::trials::{TrialsData, TrialsEvent, TrialsWorkload};
@@ -92,12 +93,15 @@ fn refuse_others(arguments: &FsCompare) -> Result<(), Failure> {
     let path = Path::new(text);
     let error = if path.is_file() {
         anyhow!(
-            "{text} is an image file, and filesystems are mounted from a disk; attach it with 'sudo losetup --find --show \
-             --partscan {text}', and name the loop device"
+            "{text} is an image file, and filesystems are mounted from a disk; attach it, and name the loop device: sudo \
+             losetup --find --show --partscan {}",
+            quoted_path(text)
         )
     } else if path.is_dir() {
         anyhow!(
-            "{text} is a directory, and filesystems are made on a whole disk; 'flashscope bench files {text}' measures the one that is there"
+            "{text} is a directory, and filesystems are made on a whole disk; to measure the one that is there: flashscope \
+             bench files {}",
+            quoted_path(text)
         )
     } else if arguments.recordings.is_some() {
         anyhow!(
