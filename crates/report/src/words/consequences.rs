@@ -256,3 +256,20 @@ fn small_random_writes(report: &Report<'_>, figures: &Figures) -> Option<String>
         outside.to_text(),
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_small_write_is_compared_with_a_page_in_both_directions() {
+        let rate = |kib: u64, us: u64| Rate::median(Bytes::kib(kib), &[Duration::from_micros(us)]).unwrap();
+        let effect = |small_us: u64| small_write_effect(&rate(24, small_us), &rate(32, 1_830));
+        assert_eq!(effect(2_920), "a write smaller than 32 KiB takes longer than one of 32 KiB");
+        assert_eq!(effect(1_700), "a write smaller than 32 KiB takes about as long as one of 32 KiB");
+        assert_eq!(effect(1_400), "writes smaller than 32 KiB have a lower throughput");
+        assert_eq!(effect(1_000), "writes smaller than 32 KiB can have a higher throughput");
+    }
+}
