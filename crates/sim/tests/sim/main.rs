@@ -4,6 +4,7 @@ mod controller;
 mod counterfeits;
 mod link;
 mod model;
+mod open_blocks;
 mod oracle;
 mod policies;
 mod profiles;

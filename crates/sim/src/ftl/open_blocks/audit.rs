@@ -28,3 +28,36 @@ impl OpenBlocks {
         ensure(is_past, || format!("unit {unit} was written after the last write"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::{Policy, Profile};
+    use crate::rng::StreamRng;
+
+    /// Whether a layer with two open units passes its audit after this change of the second one.
+    fn is_consistent(change: impl Fn(&OpenBlocks, &mut OpenUnit)) -> bool {
+        let profile = Profile::builtin("transcend-8g").unwrap();
+        let Policy::OpenBlocks(policy) = &profile.policy else { panic!("{:?}", profile.policy) };
+        let mut layer = OpenBlocks::new(&profile.ftl, policy, StreamRng::new(1, 1));
+        layer.write_unit(8, 0, 1 << 20);
+        layer.write_unit(9, 0, 1 << 20);
+        let mut unit = layer.open[1];
+        change(&layer, &mut unit);
+        layer.open[1] = unit;
+        layer.check().is_ok()
+    }
+
+    #[test]
+    fn every_broken_invariant_is_an_inconsistency() {
+        assert!(is_consistent(|_, _| {}) && is_consistent(|_, unit| unit.run_start = NO_RUN));
+        assert!(!is_consistent(|_, unit| unit.unit = 8), "open twice");
+        assert!(!is_consistent(|layer, unit| unit.run_end = layer.block_bytes + 1), "a run outside");
+        assert!(
+            !is_consistent(|_, unit| unit.run_start = unit.run_end + 1),
+            "a run that ends before it starts"
+        );
+        assert!(!is_consistent(|layer, unit| unit.log_pages = layer.log_pages), "a full log");
+        assert!(!is_consistent(|layer, unit| unit.written_at = layer.writes + 1), "written in the future");
+    }
+}
