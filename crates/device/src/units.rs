@@ -332,6 +332,20 @@ mod tests {
     }
 
     #[test]
+    fn multiples_are_those_of_the_remainder_and_nothing_is_one_of_zero() {
+        for unit in 1..100_u64 {
+            for bytes in 0..400 {
+                let (bytes, of) = (Bytes::new(bytes), Bytes::new(unit));
+                assert_eq!(bytes.is_multiple_of(of), bytes.get() % unit == 0, "{bytes} of {of}");
+            }
+        }
+        assert!(
+            Bytes::mib(48).is_multiple_of(Bytes::mib(24)) && !Bytes::mib(32).is_multiple_of(Bytes::mib(24))
+        );
+        assert!(!Bytes::ZERO.is_multiple_of(Bytes::ZERO) && !Bytes::kib(4).is_multiple_of(Bytes::ZERO));
+    }
+
+    #[test]
     fn a_range_beyond_64_bits_is_not_contained() {
         let whole = ByteRange::new(Bytes::ZERO, Bytes::new(u64::MAX));
         assert!(!whole.contains(ByteRange::new(Bytes::new(u64::MAX), Bytes::new(2))));

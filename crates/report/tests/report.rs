@@ -6,6 +6,7 @@
 mod hostile;
 mod layout;
 mod sample;
+mod words;
 
 use std::time::Duration;
 
@@ -17,8 +18,8 @@ use flashscope_record::finding::{
     Confidence, Evidence, Finding, FindingId, ReadEvidence, Reason, Value, WouldDecide,
 };
 use flashscope_record::observation::{
-    Cause, Conditions, Data, Ended, LongWrite, MethodTiming, MethodsData, Observations, OpenUnitsCell, Order,
-    Piece, Refusal, Resumed, StopReason, SustainedData, Times, WriteMethod,
+    Cause, Conditions, Data, Ended, LongWrite, MethodTiming, MethodsData, Observations, Piece, Refusal,
+    Resumed, StopReason, SustainedData, WriteMethod,
 };
 use flashscope_record::run_file::RunFile;
 use flashscope_report::{Report, Style, advice, brief, chart, html, terminal, verdict};
@@ -473,90 +474,6 @@ fn advised_sizes_are_powers_of_two_and_clusters_are_possible_ones() {
     for (kib, text) in cases {
         assert_eq!(text_for(kib), text);
     }
-}
-
-/// The sample with round-robin writes within the limit at 64 KiB only, and with single-stream writes taken by
-/// a write buffer.
-fn buffered() -> RunFile {
-    let mut run = sample::run();
-    for observations in &mut run.observations {
-        match &mut observations.data {
-            Data::OpenUnits(data) => {
-                data.cells.retain(|cell| cell.open_units > 8 || cell.request == Bytes::kib(64));
-            }
-            Data::WriteSize(data) => {
-                let at_once = Times::Each(vec![Duration::from_micros(50); 8]);
-                data.cells.iter_mut().for_each(|cell| cell.times = at_once.clone());
-            }
-            _ => {}
-        }
-    }
-    run
-}
-
-#[test]
-fn the_headline_compares_round_robin_writes_and_ignores_buffered_ones() {
-    let buffer = Value::Bytes(Bytes::mib(8));
-    let buffer = Finding::exact(FindingId::WriteBufferBytes, buffer, Confidence::new(0.94), figures());
-    let headline = |run: &RunFile, findings: &[Finding]| {
-        verdict(&Report::new(run, findings)).headline.as_str().to_owned()
-    };
-    let mut run = buffered();
-    let with_buffer = [sample::findings(), vec![buffer]].concat();
-    let round_robin = headline(&run, &with_buffer);
-    assert!(
-        round_robin.contains("64 KiB writes take") && round_robin.contains("instead of 12."),
-        "{round_robin}"
-    );
-    for observations in &mut run.observations {
-        if let Data::OpenUnits(data) = &mut observations.data {
-            data.cells.retain(|cell| cell.open_units > 8);
-        }
-    }
-    let single_stream = headline(&run, &with_buffer);
-    assert!(!single_stream.contains("instead of"), "{single_stream}");
-    assert!(
-        headline(&run, &sample::findings()).contains("instead of"),
-        "single-stream writes count without a buffer"
-    );
-}
-
-#[test]
-fn orders_are_compared_up_to_the_sequential_open_blocks_and_over_several_writes() {
-    let order_sentence = |random_units: u32, writes: usize| {
-        let mut run = sample::run();
-        for observations in &mut run.observations {
-            let Data::OpenUnits(data) = &mut observations.data else { continue };
-            data.cells.retain(|cell| cell.order == Order::Linear);
-            let random = |open_units, ms, writes| {
-                let times = Times::Each(vec![Duration::from_millis(ms); writes]);
-                OpenUnitsCell::round_robin((Order::Random, open_units, Bytes::kib(64)), times)
-            };
-            data.cells.extend([random(1, 6, 8), random(4, 100, writes)]);
-        }
-        let mut findings = sample::findings();
-        for finding in findings.iter_mut().filter(|finding| finding.id == FindingId::OpenUnitsRandom) {
-            let units = Value::Count(random_units);
-            *finding = Finding::exact(FindingId::OpenUnitsRandom, units, Confidence::new(0.93), figures());
-        }
-        let means = verdict(&Report::new(&run, &findings)).consequences;
-        means
-            .iter()
-            .map(|sentence| sentence.as_str().to_owned())
-            .find(|text| text.contains("sequential ones"))
-    };
-    let slow = order_sentence(1, 8).unwrap();
-    assert!(
-        slow.starts_with(
-            "Random 64 KiB writes take 19 times as long as sequential ones. Random, 4 open blocks: "
-        ),
-        "{slow}"
-    );
-    assert!(slow.contains("writes). Sequential, 6 open blocks: "), "{slow}");
-    // One write is too few; and without writes beyond the open blocks, no equal speed is reported.
-    assert_eq!(order_sentence(1, 1), None);
-    assert!(order_sentence(8, 1)
-        .is_some_and(|text| text.starts_with("Random 64 KiB writes are about as fast as sequential ones")));
 }
 
 #[test]

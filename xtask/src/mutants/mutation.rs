@@ -78,8 +78,10 @@ fn conditions(code: &str) -> impl Iterator<Item = Mutation> {
     places.filter_map(|range| {
         let start = range.end + 1;
         let rest = code[start..].lines().next()?;
-        let condition = &rest[..rest.find(" {")?];
-        let is_plain = !condition.contains("let ") && !condition.contains(['{', '}', ';']);
+        // The guard of a pattern ends at the arrow. A literal of a struct would leave a parenthesis open.
+        let condition = &rest[..rest.find(" => ").or_else(|| rest.find(" {"))?];
+        let is_balanced = condition.matches('(').count() == condition.matches(')').count();
+        let is_plain = is_balanced && !condition.contains("let ") && !condition.contains(['{', '}', ';']);
         (is_plain && is_word(code, &range))
             .then(|| Mutation { range: start..start + condition.len(), to: format!("!({condition})") })
     })
@@ -130,6 +132,8 @@ mod tests {
         ];
         assert_eq!(mutated(source), expected);
         assert_eq!(mutated("if a.is_empty() {"), ["if !(a.is_empty()) {"]);
+        assert_eq!(mutated("Some(a) if a.is_empty() => {"), ["Some(a) if !(a.is_empty()) => {"]);
+        assert_eq!(mutated("if !(Self { a, b }).is_empty() {"), [""; 0]);
     }
 
     #[test]

@@ -2,7 +2,6 @@
 //! each crate's own tests kill.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::process::Command;
 
 use anyhow::bail;
@@ -39,7 +38,7 @@ struct Drawn {
 /// # Errors
 /// If nothing can be mutated, or if a crate's tests fail without a mutation.
 pub fn run(sample: &Sample<'_>, copy: &Copy) -> anyhow::Result<()> {
-    let all = mutations_of_crates(sample.packages)?;
+    let all = mutations_of_crates(sample.packages, |file| copy.text(file))?;
     if all.is_empty() {
         bail!("no code to mutate in: {}", sample.packages.join(", "));
     }
@@ -49,7 +48,7 @@ pub fn run(sample: &Sample<'_>, copy: &Copy) -> anyhow::Result<()> {
             progress(&format!("without a mutation: cargo test -p {}", drawn.package));
             copy.check_package(&drawn.package, sample.seconds)?;
         }
-        let text = fs::read_to_string(process::repository().join(&drawn.file))?;
+        let text = copy.text(&drawn.file)?;
         let mut mutated = text.clone();
         mutated.replace_range(drawn.mutation.range.clone(), &drawn.mutation.to);
         let outcome = copy.try_text(&drawn.file, &mutated, &drawn.package, sample.seconds)?;
@@ -94,8 +93,12 @@ fn draw(mut all: BTreeMap<String, Vec<Drawn>>, sample: &Sample<'_>) -> Vec<Drawn
     drawn
 }
 
-/// Every mutation of the code of the crates, by package.
-fn mutations_of_crates(packages: &[String]) -> anyhow::Result<BTreeMap<String, Vec<Drawn>>> {
+/// Every mutation of the code of the crates, by package. `text_of` reads a file: edits of the tree during a long
+/// run must not move the places.
+fn mutations_of_crates(
+    packages: &[String],
+    text_of: impl Fn(&str) -> anyhow::Result<String>,
+) -> anyhow::Result<BTreeMap<String, Vec<Drawn>>> {
     let mut list = Command::new("git");
     list.args(["ls-files", "--", "crates/*/src/*.rs"]);
     let files = process::output(list.current_dir(process::repository()))?;
@@ -103,7 +106,7 @@ fn mutations_of_crates(packages: &[String]) -> anyhow::Result<BTreeMap<String, V
     for file in files.lines() {
         let Some(package) = package_of(file) else { continue };
         let is_asked = packages.is_empty() || packages.contains(&package);
-        let Ok(text) = fs::read_to_string(process::repository().join(file)) else { continue };
+        let Ok(text) = text_of(file) else { continue };
         let found = mutations(&text).into_iter().filter(|_| is_asked);
         let drawn = found.map(|mutation| Drawn { package: package.clone(), file: file.to_owned(), mutation });
         all.entry(package.clone()).or_default().extend(drawn);
@@ -139,7 +142,8 @@ mod tests {
     fn a_seed_draws_the_same_mutations_from_every_crate() {
         let drawn = |seed| {
             let sample = Sample { number: 20, seed, packages: &[], seconds: 1 };
-            let all = mutations_of_crates(sample.packages).unwrap();
+            let text_of = |file: &str| Ok(std::fs::read_to_string(process::repository().join(file))?);
+            let all = mutations_of_crates(sample.packages, text_of).unwrap();
             let crates = all.len();
             let drawn =
                 draw(all, &sample).into_iter().map(|drawn| (drawn.package, drawn.file, drawn.mutation));
