@@ -2,9 +2,18 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::time::Duration;
+
+use flashscope_device::Bytes;
+use flashscope_flashbench::Command;
 use flashscope_flashbench::parse::parse;
+use flashscope_record::observation::{
+    AlignData, AlignSample, Conditions, Data, Ended, Observations, OpenUnitsCell, OpenUnitsData, Order,
+    Source, Times,
+};
+use flashscope_record::run_file::RunFile;
 use flashscope_sim::Profile;
-use flashscope_twin::{Fit, FitError, Measured, Options, Split, fit, numbers_and_cells};
+use flashscope_twin::{Fit, FitError, Key, Measured, Options, Side, Split, Table, fit, numbers_and_cells};
 
 const README: &[u8] = include_bytes!("../../../testdata/published/readme-example-arnd.txt");
 const TOSHIBA: &[u8] = include_bytes!("../../../testdata/published/olpc-toshiba-c4-4gb-B.txt");
@@ -119,4 +128,68 @@ fn log_with_too_few_cells_is_refused() {
     let text = b"$ flashbench -O --open-au-nr=2 --erasesize=$[4*1024*1024] /dev/x\n4MiB 5M/s\n2MiB 4M/s\n";
     let error = fit(&measured(text), &options(1)).unwrap_err();
     assert!(matches!(error, FitError::TooFewCells { cells: 1, cells_min: 5, .. }), "{error}");
+}
+
+#[test]
+fn tables_of_another_erase_block_are_not_fitted() {
+    let mut two = measured(README);
+    let alone = fit(&two, &options(1)).unwrap();
+    let is_of_writes = |table: &&Table| matches!(table.command, Command::OpenUnits { .. });
+    let mut other = two.tables.iter().find(is_of_writes).unwrap().clone();
+    let Command::OpenUnits { erase_block, .. } = &mut other.command else { unreachable!() };
+    *erase_block = Bytes::kib(512);
+    two.tables.push(other);
+    assert_eq!(fit(&two, &options(1)).unwrap().fitted_cells, alone.fitted_cells);
+}
+
+fn run(data: Vec<Data>) -> RunFile {
+    let conditions =
+        Conditions { source: Source::Measured, capacity: None, region: None, is_in_file: false, seed: 1 };
+    let observations = |data| Observations { data, conditions: conditions.clone(), ended: Ended::Complete };
+    let text = r#"{"format": 2, "flashscope": "1", "target": "a", "observations": []}"#;
+    RunFile { observations: data.into_iter().map(observations).collect(), ..RunFile::parse(text).unwrap() }
+}
+
+/// Every cell of a run: its key, and milliseconds.
+fn milliseconds(data: Vec<Data>) -> Vec<(Key, f64)> {
+    let measured = Measured::from_run("run", &run(data));
+    measured.cells().map(|cell| (cell.key, (cell.seconds * 1e6).round() / 1e3)).collect()
+}
+
+fn open_units(cells: &[(Order, u32, &[u64])]) -> Data {
+    let cell = |(order, units, milliseconds): &(Order, u32, &[u64])| {
+        let times = milliseconds.iter().map(|each| Duration::from_millis(*each)).collect();
+        OpenUnitsCell::round_robin((*order, *units, Bytes::kib(64)), Times::Each(times))
+    };
+    let cells = cells.iter().map(cell).collect();
+    Data::OpenUnits(OpenUnitsData { erase_block: Bytes::mib(4), cells, ..OpenUnitsData::default() })
+}
+
+#[test]
+fn writes_of_a_run_count_by_the_later_half_of_their_requests() {
+    let key = |units| Key::OpenUnits { units, order: Order::Linear, request: Bytes::kib(64) };
+    let cells: [(Order, u32, &[u64]); 2] =
+        [(Order::Linear, 1, &[90, 4, 2, 6]), (Order::Linear, 3, &[7, 7, 7, 1, 2])];
+    assert_eq!(milliseconds(vec![open_units(&cells)]), [(key(1), 4.0), (key(3), 3.333)]);
+}
+
+#[test]
+fn reads_of_a_run_count_by_the_fastest_at_each_boundary() {
+    let sample = |candidate, boundary, across| AlignSample {
+        candidate,
+        boundary: Some(Bytes::mib(boundary)),
+        before: Duration::from_millis(1),
+        across: Duration::from_millis(across),
+        after: Duration::from_millis(2),
+    };
+    let samples = vec![
+        sample(Bytes::mib(4), 4, 30),
+        sample(Bytes::mib(4), 4, 10),
+        sample(Bytes::mib(4), 12, 20),
+        sample(Bytes::kib(1), 1, 50),
+    ];
+    let data = AlignData { read: Some(Bytes::kib(1)), samples, ..AlignData::default() };
+    let key = |side| Key::Read { candidate: Bytes::mib(4), side };
+    let expected = [(key(Side::Before), 1.0), (key(Side::Across), 15.0), (key(Side::After), 2.0)];
+    assert_eq!(milliseconds(vec![Data::Align(data)]), expected);
 }
