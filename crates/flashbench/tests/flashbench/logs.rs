@@ -4,7 +4,7 @@ use crate::support;
 use flashscope_device::Bytes;
 use flashscope_flashbench::Command;
 use flashscope_flashbench::parse::{Entry, Foreign, Log, ParseLogError, parse};
-use flashscope_record::observation::{Data, Ended, Observations, Order, Source, Times};
+use flashscope_record::observation::{Cause, Data, Ended, Observations, Order, Source, StopReason, Times};
 
 fn published(name: &str) -> (Vec<u8>, Log) {
     let bytes = std::fs::read(support::published().join(name)).unwrap();
@@ -436,4 +436,57 @@ fn a_log_may_state_any_block_size() {
         let found = parse(hostile.as_bytes(), "hostile.txt").unwrap();
         assert_eq!(found.entries.len(), log.entries.len(), "{size}");
     }
+}
+
+/// The log in the README with another first or second table.
+fn readme_with(first_rows: usize, second: &str) -> Log {
+    let text = String::from_utf8(published("readme-example-arnd.txt").0).unwrap();
+    let (head, rest) = text.split_once("\nalign ").unwrap();
+    let (align, writes) = rest.split_once("\n\n").unwrap();
+    let align: Vec<String> =
+        align.split("\nalign ").take(first_rows).map(|row| format!("align {row}")).collect();
+    let second = if second.is_empty() { writes } else { second };
+    parse(format!("{head}\n{}\n\n{second}", align.join("\n")).as_bytes(), "log").unwrap()
+}
+
+#[test]
+fn a_table_is_complete_only_if_it_ends_where_its_command_does() {
+    let cut = |row, wanted| {
+        let reason = StopReason::LogCutShort { row: Bytes::new(row), wanted: Bytes::new(wanted) };
+        Ended::Early { reason, cause: Cause::Log }
+    };
+    // Rows from 128 MiB down to twice the read of 1 KiB.
+    for rows in 1..=17 {
+        let ended = &readme_with(rows, "").entries[0].observations.ended;
+        let expected = if rows == 17 { Ended::Complete } else { cut((128 << 20) >> (rows - 1), 2048) };
+        assert_eq!(*ended, expected, "{rows} rows");
+    }
+    // Rows from 4 MiB down to the block size of 256 KiB.
+    let command = "$ flashbench -O --erasesize=4194304 --blocksize=262144 /dev/x --open-au-nr=2\n";
+    let rows = ["4MiB 8M/s", "2MiB 7M/s", "1MiB 6M/s", "512KiB 6M/s", "256KiB 6M/s"];
+    for count in 1..=5 {
+        let ended =
+            &readme_with(17, &(command.to_owned() + &rows[..count].join("\n"))).entries[1].observations.ended;
+        let expected = if count == 5 { Ended::Complete } else { cut((4 << 20) >> (count - 1), 256 << 10) };
+        assert_eq!(*ended, expected, "{count} rows");
+    }
+}
+
+#[test]
+fn an_impossible_option_is_replaced_by_what_the_table_shows() {
+    let table = |options: &str| {
+        let rows = "4MiB 8M/s\n2MiB 7M/s\n1MiB 6M/s\n";
+        readme_with(17, &format!("$ flashbench -O {options} --blocksize=1048576 /dev/x\n{rows}"))
+            .entries
+            .remove(1)
+    };
+    let erase_block = |entry: &Entry| entry.observations.data.facts().erase_block();
+    let small = table("--erasesize=1048576 --open-au-nr=2");
+    assert_eq!(erase_block(&small), Some(Bytes::mib(4)), "requests of 4 MiB do not fit into 1 MiB");
+    assert_eq!(small.remarks.len(), 1, "{:?}", small.remarks);
+    let large = table("--erasesize=8388608 --open-au-nr=2");
+    assert_eq!((erase_block(&large), large.remarks.len()), (Some(Bytes::mib(8)), 0));
+    let counted = |entry: &Entry| matches!(entry.observations.data, Data::OpenUnits(_));
+    assert!(counted(&large));
+    assert!(!counted(&table("--erasesize=4194304 --open-au-nr=0")), "no writes go into no block");
 }
