@@ -287,6 +287,9 @@ fn an_invalid_fault_is_refused_with_the_allowed_values() {
         let error = text.parse::<FaultSpec>().unwrap_err().to_string();
         assert!(error.contains(expected), "{text}: {error}");
     }
+    for text in ["dying:over=1GiB,errors=0.5", "dying:over=1GiB,delay=1ms", "power-cut:at=2s"] {
+        assert!(text.parse::<FaultSpec>().is_ok(), "{text}");
+    }
 }
 
 fn sizes() -> impl Strategy<Value = Bytes> {

@@ -479,28 +479,33 @@ mod tests {
 
     #[test]
     fn a_block_of_a_published_table_is_found_only_if_its_rows_agree() {
-        let found = |extra_us: [u64; 4]| {
+        let found_with = |page_us: u64, extra_us: [u64; 4]| {
             let beside = Duration::from_micros(2000);
-            let row = |(mib, extra): (u64, u64)| AlignSample {
-                candidate: Bytes::kib(512) * mib,
+            let row = |(kib, extra): (u64, u64)| AlignSample {
+                candidate: Bytes::kib(kib),
                 boundary: None,
                 before: beside,
                 across: beside + Duration::from_micros(extra),
                 after: beside,
             };
-            let rows = [(1, 0), (1, 0), (1, 0), (1, 0), (2, extra_us[0]), (2, extra_us[1])];
+            let rows = [(4, 0), (4, 0), (4, 0), (4, 0), (1024, extra_us[0]), (1024, extra_us[1])];
             let samples: Vec<_> =
-                rows.into_iter().chain([(4, extra_us[2]), (8, extra_us[3])]).map(row).collect();
+                rows.into_iter().chain([(2048, extra_us[2]), (4096, extra_us[3])]).map(row).collect();
             let value = Value::Bytes(Bytes::mib(1));
             let evidence = Evidence::Reads(ReadEvidence::Alike { read_s: 0.002, noise_s: 1e-6 });
             let finding = Finding::exact(FindingId::EraseBlockBytes, value, Confidence::new(0.99), evidence);
-            let best =
-                Explanation { pages: Vec::new(), coefficients: vec![0.0, 5e-4], ..explained(8, 1, 1.0) };
+            let coefficients = vec![0.0, Duration::from_micros(page_us).as_secs_f64(), 5e-4];
+            let best = Explanation { coefficients, ..explained(8, 1, 1.0) };
             unless_rows_disagree(finding, &samples, &[best])
         };
+        let found = |extra_us: [u64; 4]| found_with(0, extra_us);
         assert_eq!(found([500, 480, 510, 0]).bytes(), Some(Bytes::mib(1)), "three of four rows");
         let outliers = Reason::Log(LogFault::OutlierRows { block: Some(Bytes::mib(1)) });
         assert_eq!(found([500, 0, 510, 0]).reason(), Some(&outliers), "two of four rows");
+        // Each of these rows crosses a boundary of pages of 8 KiB as well, which takes 300 us.
+        let with_pages = |extra_us: [u64; 4]| found_with(300, extra_us);
+        assert_eq!(with_pages([800, 780, 810, 300]).bytes(), Some(Bytes::mib(1)), "three of four rows");
+        assert_eq!(with_pages([800, 300, 810, 300]).reason(), Some(&outliers), "two of four rows");
     }
 
     #[test]
