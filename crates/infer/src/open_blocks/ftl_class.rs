@@ -349,4 +349,105 @@ mod tests {
         }
         assert!(unsure > 0 && sure > 0, "{unsure} {sure}");
     }
+
+    /// Writes that merge nothing up to four open blocks, and with nine blocks in these places.
+    fn with_gap(order: Order, merges: &[bool]) -> impl Iterator<Item = Write> {
+        let alone = (0..12).map(move |_| (order, 1, 0, FAST));
+        let within = (0..24).map(move |index| (order, 4, index % 4, FAST));
+        let latency = |merges| if merges { MERGE } else { FAST };
+        let beyond =
+            (0..).zip(merges.to_vec()).map(move |(index, each)| (order, 9, index % 9, latency(each)));
+        alone.chain(within).chain(beyond)
+    }
+
+    /// The class, its confidence, and the probability of LRU eviction in either order.
+    fn judged(data: &OpenUnitsData) -> Option<(Option<FtlClass>, f64, [f64; 2])> {
+        let search = Search::new(data).ok()?;
+        let every = [&search.linear, &search.random].map(|each| each.eviction_probability(EvictionLaw::Lru));
+        let finding = ftl_class(data, &Ok(search));
+        let class = match finding.value() {
+            Some(Value::Class { class, .. }) => Some(class),
+            _ => None,
+        };
+        Some((class, finding.confidence().get(), every))
+    }
+
+    #[test]
+    fn without_a_number_a_class_is_found_only_with_enough_probability_and_never_surely() {
+        let (mut sure, mut unsure) = (0, 0);
+        for order in [Order::Linear, Order::Random] {
+            for (writes, share) in
+                (1..60).step_by(4).flat_map(|writes| [1, 2, 3].map(|share| (writes, share)))
+            {
+                let merges: Vec<bool> = (0..writes).map(|index| index % share == 0).collect();
+                let data = match order {
+                    // Nothing merges in sequential order.
+                    Order::Random => {
+                        search(too_many(Order::Linear, &[false; 63]).chain(too_many(Order::Random, &merges)))
+                    }
+                    // Between four and nine blocks nothing was tried.
+                    Order::Linear => {
+                        search(with_gap(Order::Linear, &merges).chain(with_gap(Order::Random, &merges)))
+                    }
+                };
+                let Some((class, confidence, every)) = judged(&data) else { continue };
+                let every = every[usize::from(order == Order::Random)];
+                match class {
+                    Some(FtlClass::OpenBlock) => assert!(every >= SURE_ENOUGH, "{order:?} {writes} {share}"),
+                    Some(FtlClass::LogStructured) => {
+                        assert!(1.0 - every >= SURE_ENOUGH, "{order:?} {writes}")
+                    }
+                    _ => unsure += 1,
+                }
+                if class.is_some() {
+                    assert!(confidence <= WITHOUT_NUMBER + 1e-9, "{order:?} {writes} {share}: {confidence}");
+                    sure += 1;
+                }
+            }
+        }
+        assert!(sure > 5 && unsure > 5, "{sure} {unsure}");
+    }
+
+    #[test]
+    fn without_merges_there_is_no_class() {
+        let data = search(with_gap(Order::Linear, &[false; 90]).chain(with_gap(Order::Random, &[false; 90])));
+        assert_eq!(class(&data).reason(), Some(&Reason::NoUpperCount));
+    }
+
+    /// Writes into one block of which every `apart`-th waits for a collection of the time after it, and random
+    /// pages that take this long.
+    fn collecting(
+        apart: impl Fn(u64) -> u64,
+        milliseconds: impl Fn(u64) -> u64,
+        scattered: Duration,
+    ) -> Finding {
+        let mut data = search(too_many(Order::Linear, &[false; 63]));
+        let mut written = 0;
+        for collection in 0..12 {
+            for step in (0..apart(collection)).rev() {
+                let extra =
+                    if step == 0 { Duration::from_millis(milliseconds(collection)) } else { Duration::ZERO };
+                OpenUnitsCell::keep(&mut data.one_run, (Order::Linear, 1, Bytes::kib(32)), 0, FAST + extra);
+                written += 1;
+            }
+        }
+        assert!(written > 100, "{written}");
+        data.scattered = vec![scattered; 40];
+        class(&data)
+    }
+
+    #[test]
+    fn even_collections_while_one_block_is_written_show_page_mapping() {
+        let found = collecting(|_| 16, |_| 300, FAST);
+        assert_eq!(found.value(), Some(every_size(FtlClass::PageMapped)), "{found:?}");
+        let Some(Evidence::Blocks(BlockEvidence::Collection { every, extra_s })) = found.evidence else {
+            panic!("{found:?}")
+        };
+        assert_eq!((every, (extra_s * 1e3).round() as u64), (Bytes::kib(512), 300));
+        let is_page_mapped = |finding: Finding| finding.value() == Some(every_size(FtlClass::PageMapped));
+        assert!(!is_page_mapped(collecting(|_| 16, |_| 300, FAST * 2)), "random pages cost more");
+        assert!(!is_page_mapped(collecting(|_| 16, |index| 100 + index * 80, FAST)), "of many lengths");
+        let uneven = |index: u64| if index % 2 == 0 { 2 } else { 40 };
+        assert!(!is_page_mapped(collecting(uneven, |_| 300, FAST)), "at random times");
+    }
 }

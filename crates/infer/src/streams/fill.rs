@@ -149,8 +149,7 @@ impl Fill {
     #[must_use]
     pub fn is_settled(&self) -> bool {
         self.mean().is_some_and(|mean| {
-            let enough =
-                mean.seconds >= SETTLED_SECONDS && mean.error <= ERROR_GOOD && mean.halves <= HALVES_MAX;
+            let enough = mean.seconds >= SETTLED_SECONDS && mean.error <= ERROR_GOOD;
             let much = mean.bytes >= PATIENCE_BYTES && mean.seconds >= 2.0 * SETTLED_SECONDS;
             enough || much || mean.seconds >= PATIENCE_SECONDS
         })
@@ -242,4 +241,42 @@ pub fn rounded(bytes: f64) -> Bytes {
     let exact = whole_bytes(bytes);
     let step = Bytes::new((exact.get() / 64).max(1).next_power_of_two());
     Bytes::new((exact.get() + step.get() / 2) / step.get() * step.get())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Whether a stream is settled after this time: writes of 1 MiB that take `milliseconds`, and up to `noise`
+    /// per cent more or less in groups of ten.
+    fn is_settled(seconds: u64, milliseconds: u64, noise: u64) -> bool {
+        let mut draws = 7_u64;
+        let mut factor = 100;
+        let mut pieces = Vec::new();
+        let mut left = Duration::from_secs(seconds);
+        for index in 0.. {
+            if index % 10 == 0 {
+                draws = draws.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                factor = 100 - noise + (draws >> 33) % (2 * noise + 1);
+            }
+            let time = Duration::from_micros(milliseconds * factor * 10 + index % 2);
+            let Some(rest) = left.checked_sub(time) else { break };
+            left = rest;
+            pieces.push(Piece { requests: 1, time });
+        }
+        Fill::of(&SustainedData { request: Bytes::mib(1), pieces, ..SustainedData::default() }).is_settled()
+    }
+
+    #[test]
+    fn a_steady_speed_needs_a_minute_and_an_uneven_one_more_bytes_or_five() {
+        assert_eq!([55, 65].map(|seconds| is_settled(seconds, 50, 0)), [false, true], "even");
+        // At 20 MB/s, two gigabytes take a hundred seconds.
+        assert_eq!(
+            [65, 95, 115, 130].map(|seconds| is_settled(seconds, 50, 60)),
+            [false, false, false, true]
+        );
+        assert_eq!([130, 290, 310].map(|seconds| is_settled(seconds, 1000, 60)), [false, false, true]);
+    }
 }
