@@ -38,8 +38,8 @@ fn same_log_and_seed_give_the_same_profile() {
     assert_ne!(fitted(README).toml, other.toml);
 }
 
-/// Every published log with enough cells, and the mean error of its fitted cells in each of three holdouts, as a
-/// logarithm of the ratio: what the best round of the fit reaches, rounded up.
+/// Every published log with enough cells, and the mean error of its fitted cells in each of three
+/// holdouts, as a logarithm of the ratio: what the best round of the fit reaches, rounded up.
 const LOGS: [(&str, [f64; 3]); 8] = [
     ("intel-600p-nvme-control", [0.0357, 0.0360, 0.0256]),
     ("olpc-high-perf-arnd", [0.1043, 0.1060, 0.0775]),

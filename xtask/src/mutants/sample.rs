@@ -93,8 +93,8 @@ fn draw(mut all: BTreeMap<String, Vec<Drawn>>, sample: &Sample<'_>) -> Vec<Drawn
     drawn
 }
 
-/// Every mutation of the code of the crates, by package. `text_of` reads a file: edits of the tree during a long
-/// run must not move the places.
+/// Every mutation of the code of the crates, by package. `text_of` reads a file: edits of the tree
+/// during a long run must not move the places.
 fn mutations_of_crates(
     packages: &[String],
     text_of: impl Fn(&str) -> anyhow::Result<String>,

@@ -414,8 +414,8 @@ mod tests {
         assert_eq!(class(&data).reason(), Some(&Reason::NoUpperCount));
     }
 
-    /// Writes into one block of which every `apart`-th waits for a collection of the time after it, and random
-    /// pages that take this long.
+    /// Writes into one block of which every `apart`-th waits for a collection of the time after
+    /// it, and random pages that take this long.
     fn collecting(
         apart: impl Fn(u64) -> u64,
         milliseconds: impl Fn(u64) -> u64,

@@ -249,8 +249,8 @@ mod tests {
 
     use super::*;
 
-    /// Whether a stream is settled after this time: writes of 1 MiB that take `milliseconds`, and up to `noise`
-    /// per cent more or less in groups of ten.
+    /// Whether a stream is settled after this time: writes of 1 MiB that take `milliseconds`, and
+    /// up to `noise` per cent more or less in groups of ten.
     fn is_settled(seconds: u64, milliseconds: u64, noise: u64) -> bool {
         let mut draws = 7_u64;
         let mut factor = 100;
