@@ -447,7 +447,7 @@ mod tests {
         let is_page_mapped = |finding: Finding| finding.value() == Some(every_size(FtlClass::PageMapped));
         assert!(!is_page_mapped(collecting(|_| 16, |_| 300, FAST * 2)), "random pages cost more");
         assert!(!is_page_mapped(collecting(|_| 16, |index| 100 + index * 80, FAST)), "of many lengths");
-        let uneven = |index: u64| if index % 2 == 0 { 2 } else { 40 };
+        let uneven = |index: u64| if index.is_multiple_of(2) { 2 } else { 40 };
         assert!(!is_page_mapped(collecting(uneven, |_| 300, FAST)), "at random times");
     }
 }

@@ -1,6 +1,6 @@
 //! The merges of a layer with open erase blocks, in cases that can be worked out by hand. Blocks
-//! of 1 MiB hold 64 pages; a merge of a whole block takes 64 ms; three blocks can be open, two of them for random writes,
-//! each with a log of four pages.
+//! of 1 MiB hold 64 pages; a merge of a whole block takes 64 ms. Three blocks can be open, two of
+//! them for random writes, each with a log of four pages.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
