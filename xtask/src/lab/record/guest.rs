@@ -13,11 +13,16 @@ pub const MARK: Bytes = Bytes::new(512);
 pub const MARKS: usize = 4;
 
 /// The limits of the page cache. `Late`: nothing is written before the flush, as the limits are above all
-/// data. `Early`: from 4 MiB on, the kernel writes while files are still copied.
+/// data, and the timers above the longest recording: an hour. `Early`: from 4 MiB on, the kernel writes while
+/// files are still copied.
+///
+/// The interval of writeback must not be 0. That stops the timer too, but reiserfs and HFS+ take the interval
+/// as the delay of their own commits (`reiserfs_schedule_old_flush`, `hfsplus_mark_mdb_dirty` in Linux 6.1).
+/// With 0, reiserfs commits without end.
 const fn limits(writeback: Writeback) -> &'static str {
     match writeback {
         Writeback::Late => {
-            "echo 0 > /proc/sys/vm/dirty_writeback_centisecs
+            "echo 360000 > /proc/sys/vm/dirty_writeback_centisecs
 echo 360000 > /proc/sys/vm/dirty_expire_centisecs
 echo 1600000000 > /proc/sys/vm/dirty_bytes
 echo 1500000000 > /proc/sys/vm/dirty_background_bytes"
@@ -61,4 +66,19 @@ umount /run/mnt
         kind = variant.mount_type,
         options = variant.mount,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn late_writeback_has_timers_of_an_hour_and_no_interval_of_zero() {
+        let reiserfs = Variant::of_name("reiserfs").unwrap();
+        let script = script(reiserfs, Writeback::Late, Bytes::mib(1));
+        for timer in ["dirty_writeback_centisecs", "dirty_expire_centisecs"] {
+            assert!(script.contains(&format!("echo 360000 > /proc/sys/vm/{timer}\n")), "{timer}");
+        }
+        assert!(script.contains("skip=2047 "), "the last sector of 1 MiB");
+    }
 }
