@@ -3,6 +3,7 @@
 //! A virtual stick that answers at once records every request of the machine: while files are copied to a
 //! filesystem and flushed, and while they are read back with cold caches.
 
+mod comparison;
 mod guest;
 mod source;
 mod split;
@@ -14,8 +15,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context as _, bail};
+use flashscope_device::Bytes;
 use flashscope_device::checksum::Checksum;
-use flashscope_device::{Bytes, OpKind};
 use flashscope_record::{TrialOperation, TrialWorkload, Writeback};
 use flashscope_recording::{Index, Recording};
 use rustix::process::{Pid, Signal, kill_process};
@@ -167,10 +168,18 @@ fn record(arguments: &Arguments, program: &Path, job: &Job) -> anyhow::Result<()
     }
     let phases = split::phases(&trace)?;
     check(&phases, source.bytes())?;
-    for operation in TrialOperation::ALL {
-        keep(arguments, job, &source, &kernel, &phases, operation)?;
-    }
+    let write = keep(arguments, job, &source, &kernel, &phases, TrialOperation::Write)?;
+    keep(arguments, job, &source, &kernel, &phases, TrialOperation::Read)?;
+    report(&arguments.folder, &write);
     Ok(())
+}
+
+/// Prints how a new round differs from those of the program. It is kept in any case.
+fn report(folder: &Path, write: &Recording) {
+    match comparison::lines(folder, write) {
+        Ok(lines) => lines.iter().for_each(|line| crate::output::progress(line)),
+        Err(error) => crate::output::progress(&format!("not compared: {error:#}")),
+    }
 }
 
 /// The least share of the files' bytes that must pass the link. Guess: small files can stand in metadata.
@@ -179,8 +188,8 @@ const SHARE_MIN: f64 = 0.5;
 /// Refuses a recording that cannot have copied the files, or that read them from the page cache.
 fn check(phases: &Phases, bytes: Bytes) -> anyhow::Result<()> {
     let moved = [
-        ("written", split::bytes(&phases.written, OpKind::Write)),
-        ("read", split::bytes(&phases.read, OpKind::Read)),
+        ("written", split::bytes(&phases.written, split::kind(TrialOperation::Write))),
+        ("read", split::bytes(&phases.read, split::kind(TrialOperation::Read))),
     ];
     for (what, moved) in moved {
         if moved.as_f64() < bytes.as_f64() * SHARE_MIN {
@@ -198,7 +207,7 @@ fn keep(
     kernel: &kernel::Kernel,
     phases: &Phases,
     operation: TrialOperation,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Recording> {
     let path = arguments.folder.join(INDEX);
     let mut index: Index = match fs::read_to_string(&path) {
         Ok(text) => toml::from_str(&text).with_context(|| format!("{} is damaged", path.display()))?,
@@ -218,18 +227,14 @@ fn keep(
     let compressed = process::zstd(bytes)?.context("recordings need the program zstd (package zstd)")?;
     let file = format!("{names}_{round}.zst");
     fs::write(arguments.folder.join(&file), &compressed)?;
-    let kind = match operation {
-        TrialOperation::Write => OpKind::Write,
-        TrialOperation::Read => OpKind::Read,
-    };
     crate::output::progress(&format!(
         "{file}: {} requests, {} {}, {} compressed",
         records.len(),
-        split::bytes(records, kind),
+        split::bytes(records, split::kind(operation)),
         operation.name(),
         Bytes::new(compressed.len() as u64)
     ));
-    index.recording.push(Recording {
+    let recording = Recording {
         file,
         variant: job.variant.name.to_owned(),
         workload: job.workload,
@@ -249,10 +254,12 @@ fn keep(
         requests: records.len() as u64,
         size: Bytes::new(compressed.len() as u64),
         checksum: format!("{:016x}", Checksum::of(&compressed)),
-    });
+    };
+    index.recording.push(recording.clone());
     let unfinished = path.with_extension("toml.new");
     fs::write(&unfinished, toml::to_string(&index)?)?;
-    Ok(fs::rename(unfinished, path)?)
+    fs::rename(unfinished, path)?;
+    Ok(recording)
 }
 
 /// The package with its version.

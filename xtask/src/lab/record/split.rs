@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use flashscope_device::trace::{Ending, TraceHeader, TraceReader, TraceRecord, TraceWriter};
 use flashscope_device::{Bytes, Instant, OpKind};
+use flashscope_record::TrialOperation;
 
 use super::guest::{MARK, MARKS};
 
@@ -43,7 +44,11 @@ pub fn phases(trace: &Path) -> anyhow::Result<Phases> {
         .filter(|&index| is_last_sector(&records[index - 1]) && is_last_sector(&records[index]))
         .collect();
     let [write_begin, write_end, read_begin, read_end] = marks[..] else {
-        bail!("the trace has {} marks instead of {MARKS}", marks.len());
+        bail!(
+            "the trace has {} marks instead of {MARKS}; a mark is two reads of the last sector, without any \
+             request between them",
+            marks.len()
+        );
     };
     let between = |begin: usize, end: usize| records[begin + 1..end - 1].to_vec();
     let (written, read) = (between(write_begin, write_end), between(read_begin, read_end));
@@ -54,6 +59,14 @@ pub fn phases(trace: &Path) -> anyhow::Result<Phases> {
 pub fn bytes(records: &[TraceRecord], kind: OpKind) -> Bytes {
     let of_kind = records.iter().filter(|record| record.kind == kind);
     of_kind.fold(Bytes::ZERO, |sum, record| sum + record.range.length)
+}
+
+/// The requests that carry the files.
+pub const fn kind(operation: TrialOperation) -> OpKind {
+    match operation {
+        TrialOperation::Write => OpKind::Write,
+        TrialOperation::Read => OpKind::Read,
+    }
 }
 
 /// The requests as a trace. The stick answered at once, so a latency is the emulator's and becomes 0. Idle
