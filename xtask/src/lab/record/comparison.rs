@@ -111,8 +111,8 @@ fn sentence(own: &Cost, kept: &[Cost]) -> String {
         "within"
     };
     format!(
-        "{name}: bytes {:+.2} % against the median of {} kept; on {STICK} {:.1} s, {place} their {shortest:.1} to \
-         {longest:.1} s",
+        "{name}: bytes {:+.2} % against the median of {} kept; on {STICK} {:.2} s, {place} their {shortest:.2} to \
+         {longest:.2} s",
         (own.bytes.as_f64() / usual - 1.0) * 100.0,
         kept.len(),
         own.seconds
@@ -136,7 +136,7 @@ mod tests {
         let said = |mib, seconds| sentence(&written(mib, seconds), &kept);
         assert_eq!(
             said(101, 11.5),
-            "write: bytes +1.00 % against the median of 3 kept; on generic-2g 11.5 s, within their 10.0 to 12.0 s"
+            "write: bytes +1.00 % against the median of 3 kept; on generic-2g 11.50 s, within their 10.00 to 12.00 s"
         );
         // 0.7 % is the error of a replay.
         assert!(said(100, 12.08).contains(" within ") && said(100, 12.1).contains(" above "));
