@@ -423,7 +423,8 @@ fn short_stream_reports_its_speed_so_far() {
     let (bench, check) = (path("bench.json"), path("check.json"));
     let result = words(&[&["bench", "sustained"], &short(&bench)[..]].concat());
     assert!(
-        result.starts_with("Sequential write 30.") && result.contains("sustained write speed unknown: the stream"),
+        result.starts_with("Sequential write 30.")
+            && result.contains("sustained write speed unknown: the stream"),
         "{result}"
     );
     let result = words(&[&["check", "--erase", "--yes", "--sustained"], &short(&check)[..]].concat());

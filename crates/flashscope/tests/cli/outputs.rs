@@ -88,7 +88,7 @@ fn sustained_stream_stays_within_its_write_budget() {
     let short = document(&["measure", "sustained", "sim:generic-2g", "--write-budget", "100MiB"]);
     assert!(short["cost"]["bytes_written"].as_u64() <= Some(100 << 20));
     let reason = finding(&short, "slc_cache_bytes")["reason"].as_str().unwrap_or("");
-    assert!(reason.contains("100 MiB were written") && reason.contains("budget"), "{reason}");
+    assert!(reason.contains("had only 100 MiB") && reason.contains("budget"), "{reason}");
 }
 
 #[test]

@@ -156,7 +156,7 @@ fn runs_without_a_twin_are_refused_with_the_reason() {
     let stick = image(&folder, 64);
     let reads = path(&folder, "reads.json");
     flashscope(&["check", &stick, "-q", "-o", &reads]);
-    assert_refused(&whatif(&folder, &reads, &[]), 2, &["no writes", "--scratch -o run.json"]);
+    assert_refused(&whatif(&folder, &reads, &[]), 2, &["no small writes", "--scratch -o run.json"]);
     let counterfeit = run_file(&folder, "sim:counterfeit-128g-limbo");
     assert_refused(&whatif(&folder, &counterfeit, &[]), 2, &["stores less than its capacity"]);
 }
