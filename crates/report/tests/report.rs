@@ -311,7 +311,7 @@ fn a_stalling_write_is_not_reported_as_fast_as_short_writes() {
     assert!(even.contains("long writes are as fast as short ones"), "{even}");
     let stalling = report_text(1760);
     assert!(
-        stalling.contains("stalls take 74 % of the time; between stalls, writes are 3.9 times as fast"),
+        stalling.contains("stalls take 75 % of the time; between stalls, writes are 3.9 times as fast"),
         "{stalling}"
     );
     assert!(!stalling.contains("as fast as short ones"), "{stalling}");
