@@ -15,7 +15,7 @@ use crate::slow_classifier::SlowClassifier;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Undecidable {
     /// Why.
-    pub reason: Reason,
+    pub reason: Box<Reason>,
     /// What would decide.
     pub would_decide: WouldDecide,
 }
@@ -24,7 +24,7 @@ impl Undecidable {
     /// The finding that is unknown for this.
     #[must_use]
     pub fn finding(&self, id: FindingId) -> Finding {
-        Finding::unknown(id, self.reason.clone(), [self.would_decide.clone()])
+        Finding::unknown(id, (*self.reason).clone(), [self.would_decide.clone()])
     }
 }
 
@@ -53,7 +53,7 @@ impl<'a> Search<'a> {
     /// Why they decide nothing.
     pub fn new(data: &'a OpenUnitsData) -> Result<Self, Undecidable> {
         let Some(linear) = evidence::sequential_posterior(data) else {
-            let reason = Reason::NotMeasured(Measurement::RoundRobinWrites);
+            let reason = Box::new(Reason::NotMeasured(Measurement::RoundRobinWrites));
             return Err(Undecidable { reason, would_decide: WouldDecide::WriteTests });
         };
         let linear = evidence::with_whole_requests(linear, data);
@@ -64,7 +64,7 @@ impl<'a> Search<'a> {
             .map_or(classifier, |sequence| sequence.classifier.at_least_as_strict_as(classifier));
         let as_much_as_a_merge = || drift_like_merges(data, &linear, sequences.first()?.classifier);
         if let Some(reason) = drift(data, at_start).or_else(as_much_as_a_merge) {
-            return Err(Undecidable { reason, would_decide: WouldDecide::Rest });
+            return Err(Undecidable { reason: Box::new(reason), would_decide: WouldDecide::Rest });
         }
         let units_max = round_robin_max(&sequences, Order::Linear);
         let freed_cells = [&data.continued, &data.freed].into_iter().find_map(|cells| {
