@@ -41,7 +41,7 @@ pub fn headline(verdict: &CapacityVerdict) -> String {
 
 /// A device that stores `kept` of what it says: how it loses the rest.
 pub(crate) fn stores_less(kind: CapacityKind, announced: Bytes, kept: Bytes, bad_share: f64) -> String {
-    let [says, stores] = told_apart(announced, kept);
+    let [says, stores] = distinguished(announced, kept);
     let how = match kind {
         CapacityKind::Errors => {
             return format!(
@@ -234,9 +234,9 @@ fn counted_were(places: u64) -> String {
 /// The most digits of a size. Guess: a sector of the largest stick needs eleven.
 const DIGITS_MAX: usize = 12;
 
-/// Two sizes as they are printed on packages, with three digits, or with as many more as it takes to tell them
-/// apart: `2.01 GB` and `2.012 GB`.
-fn told_apart(first: Bytes, second: Bytes) -> [String; 2] {
+/// Two sizes as they are printed on packages, with three digits, or with as many more as it takes to
+/// distinguish them: `2.01 GB` and `2.012 GB`.
+fn distinguished(first: Bytes, second: Bytes) -> [String; 2] {
     let both = |digits| [first, second].map(|size| decimal_with(size, digits));
     let differ = |[first, second]: &[String; 2]| first != second;
     (3..=DIGITS_MAX).map(both).find(differ).unwrap_or_else(|| both(3))
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_tells_sizes_apart() {
+    fn the_answer_distinguishes_sizes() {
         let verdict = CapacityVerdict {
             announced: Bytes::new(2_014_314_496),
             ..verdict(CapacityKind::Dropped, 2_012_217_344)

@@ -6,8 +6,8 @@ use flashscope_layout::steps::{quoted, quoted_path};
 /// The name of virtual sticks in targets.
 const VIRTUAL: &str = "sim:";
 
-/// A plan for a target with these options, and how to apply it. A virtual stick ends with its command, so it is
-/// served as a disk first.
+/// A plan for a target with these options, and how to apply it. A virtual stick ends with its command, so it
+/// is served as a disk first.
 pub fn plan_and_apply(target: &str, options: &str) -> Vec<String> {
     if let Some(stick) = target.strip_prefix(VIRTUAL) {
         return vec![

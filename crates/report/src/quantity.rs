@@ -69,7 +69,7 @@ pub fn range(low: &str, high: &str) -> String {
 }
 
 /// A range of times, with the unit once if both have the same: `19.5 to 25.8 ms`, `871 µs to 1.20 ms`. Ends
-/// that differ are told apart.
+/// that differ are distinguished.
 pub fn seconds_interval(low: f64, high: f64) -> String {
     let ((scale, unit), (_, low_unit)) = (time_unit(high), time_unit(low));
     if unit == low_unit {

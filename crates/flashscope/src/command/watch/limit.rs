@@ -25,7 +25,8 @@ const SYSCTL_FILE: &str = "/etc/sysctl.d/90-flashscope-writeback.conf";
 /// Prints the advice.
 ///
 /// # Errors
-/// Exit code 2 if the disk was not busy with writes in the interval, or the run file holds no sequential writes.
+/// Exit code 2 if the disk was not busy with writes in the interval, or the run file holds no sequential
+/// writes.
 pub fn run(arguments: &Watch, session: &mut Session, printer: &Printer) -> Result<Exit, Failure> {
     let usage = |text: String| Failure { exit: Exit::Usage, error: anyhow!(text) };
     let (bytes_per_s, source) = match &arguments.run {
