@@ -208,19 +208,17 @@ fn place(at: Bytes, run: &Run, before: &[(Bytes, Option<u64>)]) -> Place {
 /// The outcome, if a short run decides: addresses wrap around, or all but a small cache is lost beyond a
 /// boundary. `long` is the run that any second one is as long as.
 fn decide_early(io: &mut Stamped<'_>, short: Look, long: ByteRange) -> Result<Option<Outcome>, DeviceError> {
-    let mut outcome = short.outcome();
+    let outcome = short.outcome();
     match alias::period(io, &short.aliases(), short.run.range)? {
         Some(Period::Wrap(period)) => return wrap(io, outcome, period, long.length).map(Some),
         Some(Period::Cache(_)) => return Ok(None),
         None => {}
     }
-    let Look { probes, samples, run, .. } = &short;
-    match judge::shape(probes, samples, io.unit) {
-        Shape::Boundary { low, high, is_broken: false } if judge::is_mostly_lost(probes, samples) => {
-            let search = search(&mut outcome, probes, samples, run.range);
-            let beyond = judge::beyond(&outcome.places, high);
-            let found = find_boundary(io, (low, high, beyond), &search, long, false)?;
-            boundary_outcome(io, outcome, found, false, &search, long.length).map(Some)
+    match judge::shape(&short.probes, &short.samples, io.unit) {
+        Shape::Boundary { low, high, is_broken: false }
+            if judge::is_mostly_lost(&short.probes, &short.samples) =>
+        {
+            of_boundary(io, &short, outcome, (low, high, false), long).map(Some)
         }
         _ => Ok(None),
     }
@@ -234,17 +232,28 @@ fn decide(io: &mut Stamped<'_>, long: Look, range: ByteRange) -> Result<Outcome,
         Some(Period::Cache(size)) => outcome.cache_seen = Some(size),
         None => {}
     }
-    let Look { probes, samples, run, .. } = &long;
-    match judge::shape(probes, samples, io.unit) {
+    match judge::shape(&long.probes, &long.samples, io.unit) {
         Shape::Kept => Ok(outcome),
-        Shape::Scattered { .. } => scattered(io, outcome, run.range),
+        Shape::Scattered { .. } => scattered(io, outcome, long.run.range),
         Shape::Boundary { low, high, is_broken } => {
-            let search = search(&mut outcome, probes, samples, run.range);
-            let beyond = judge::beyond(&outcome.places, high);
-            let found = find_boundary(io, (low, high, beyond), &search, run.range, is_broken)?;
-            boundary_outcome(io, outcome, found, is_broken, &search, run.range.length)
+            of_boundary(io, &long, outcome, (low, high, is_broken), long.run.range)
         }
     }
+}
+
+/// Searches for the boundary that a run shows. `whole` is overwritten where the run is too short for that,
+/// and a second run is as long.
+fn of_boundary(
+    io: &mut Stamped<'_>,
+    look: &Look,
+    mut outcome: Outcome,
+    (low, high, is_broken): (Bytes, Bytes, bool),
+    whole: ByteRange,
+) -> Result<Outcome, DeviceError> {
+    let search = search(&mut outcome, &look.probes, &look.samples, look.run.range);
+    let beyond = judge::beyond(&outcome.places, high);
+    let found = find_boundary(io, (low, high, beyond), &search, whole, is_broken)?;
+    boundary_outcome(io, outcome, found, is_broken, &search, whole.length)
 }
 
 /// How to search for the boundary: overwrite more than the cache that the run shows.
