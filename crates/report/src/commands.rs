@@ -6,12 +6,18 @@ use flashscope_layout::steps::{quoted, quoted_path};
 /// The name of virtual sticks in targets.
 const VIRTUAL: &str = "sim:";
 
+/// Serves a virtual stick, named without `sim:`, as a disk.
+#[must_use]
+pub fn serve(stick: &str) -> String {
+    format!("flashscope sim serve {} --loop", quoted(stick))
+}
+
 /// A plan for a target with these options, and how to apply it. A virtual stick ends with its command, so it
 /// is served as a disk first.
 pub fn plan_and_apply(target: &str, options: &str) -> Vec<String> {
     if let Some(stick) = target.strip_prefix(VIRTUAL) {
         return vec![
-            format!("sudo flashscope sim serve {} --loop", quoted(stick)),
+            format!("sudo {}", serve(stick)),
             format!("sudo flashscope plan /dev/loopN {options} -o plan.json"),
             "sudo flashscope apply plan.json".to_owned(),
         ];

@@ -50,6 +50,7 @@ pub mod write_methods;
 
 pub use bench_report::BenchReport;
 pub use brief::brief;
+pub use commands::serve as serve_command;
 pub use html::html;
 pub use printable::printable;
 pub use published_speeds::{name as published_speed_name, rows as published_speeds};

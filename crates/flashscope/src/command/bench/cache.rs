@@ -4,12 +4,12 @@ use std::path::Path;
 
 use anyhow::anyhow;
 use flashscope_device::layer::Interrupt;
-use flashscope_layout::steps::quoted;
 use flashscope_linux::{
     CacheSwitch, Identity, LayeredError, LayeredTarget, OpenError, Remark, Roots, WriteCache, identify,
 };
 use flashscope_measure::workload::Stopped;
 use flashscope_measure::workload::cache::{CacheWorkload, LayerReadings, ReadLayer};
+use flashscope_report::serve_command;
 use flashscope_report::storage_layers::{Backing, LayerComparison, LayerSpeed, StorageLayer};
 
 use crate::args::BenchCache;
@@ -48,9 +48,8 @@ pub fn run(arguments: &BenchCache, printer: &Printer) -> Result<Exit, Failure> {
 fn open(name: &str, interrupt: &Interrupt) -> Result<LayeredTarget, Failure> {
     if let Some(stick) = name.strip_prefix("sim:") {
         let error = anyhow!(
-            "{name} is a virtual stick in virtual time and has no page cache; serve it as a disk (flashscope sim serve {} \
-             --loop), and name that disk",
-            quoted(stick)
+            "{name} is a virtual stick in virtual time and has no page cache; serve it as a disk ({}), and name that disk",
+            serve_command(stick)
         );
         return Err(Failure { exit: Exit::Usage, error });
     }

@@ -7,13 +7,12 @@ use anyhow::anyhow;
 use flashscope_device::Bytes;
 use flashscope_device::host::FlushPolicy;
 use flashscope_device::layer::Cost;
-use flashscope_layout::steps::quoted;
 use flashscope_linux::{BenchDirectory, FilesError, scan_directory};
 use flashscope_measure::workload::files::{FilesEvent, FilesWorkload, Pilot, ROUNDS_MAX, ROUNDS_MIN};
 use flashscope_measure::workload::{Stopped, file_sizes};
 use flashscope_record::observation::{Cause, ColdBy, Data, Ended, FilesData, FlushTime, StopReason};
-use flashscope_report::counted;
 use flashscope_report::files::not_a_stick;
+use flashscope_report::{counted, serve_command};
 
 use crate::args::{BenchFiles, FlushName};
 use crate::command::show;
@@ -51,9 +50,9 @@ pub fn run(arguments: &BenchFiles, printer: &Printer) -> Result<Exit, Failure> {
 fn open(directory: &str) -> Result<BenchDirectory, Failure> {
     if let Some(stick) = directory.strip_prefix("sim:") {
         let error = anyhow!(
-            "{directory} is a virtual stick without a filesystem; serve it as a disk (flashscope sim serve {} --loop), make \
+            "{directory} is a virtual stick without a filesystem; serve it as a disk ({}), make \
              a filesystem on it, mount it, and name the directory",
-            quoted(stick)
+            serve_command(stick)
         );
         return Err(Failure { exit: Exit::Usage, error });
     }

@@ -6,11 +6,11 @@ use std::time::Duration;
 use anyhow::anyhow;
 use flashscope_device::Bytes;
 use flashscope_device::layer::{Budget, Cost};
-use flashscope_layout::steps::quoted;
 use flashscope_linux::{BenchDirectory, OpenError, WriteTarget, WriteTargetError};
 use flashscope_measure::workload::Stopped;
 use flashscope_measure::workload::methods::{METHODS, MethodsEvent, MethodsMeasured, SIZE_MIN, WriteMethods};
 use flashscope_record::observation::{Cause, Data, Ended, Instead, MethodTiming, MethodsData, StopReason};
+use flashscope_report::serve_command;
 
 use crate::args::BenchMethods;
 use crate::command::show;
@@ -99,8 +99,8 @@ fn place(arguments: &BenchMethods, printer: &Printer) -> Result<WriteTarget, Fai
     if let Some(stick) = name.strip_prefix("sim:") {
         let error = anyhow!(
             "{name} is a virtual stick in virtual time and has no page cache, so all methods are equal; serve it as a disk \
-             (flashscope sim serve {} --loop), and name that disk",
-            quoted(stick)
+             ({}), and name that disk",
+            serve_command(stick)
         );
         return Err(Failure { exit: Exit::Usage, error });
     }
