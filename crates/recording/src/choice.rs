@@ -38,6 +38,14 @@ pub struct Choice<'a> {
     pub read: Option<&'a Recording>,
 }
 
+impl Choice<'_> {
+    /// The seed of the fresh virtual stick that this round is replayed on; the first round has `first`.
+    #[must_use]
+    pub fn stick_seed(&self, first: u64) -> u64 {
+        first.wrapping_add(u64::from(self.write.round) - 1)
+    }
+}
+
 /// What makes a round.
 type Round<'a> = (TrialWorkload, &'a str, Writeback, u32);
 

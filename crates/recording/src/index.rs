@@ -102,7 +102,7 @@ impl Index {
         for recording in &index.recording {
             let entry = |what| RecordingError::Entry { file: recording.file.clone(), what };
             recording.check().map_err(entry)?;
-            if !seen.insert(recording.conditions()) {
+            if !seen.insert(recording.key()) {
                 return Err(entry("another recording has the same conditions and round"));
             }
         }
@@ -139,11 +139,21 @@ impl Recording {
         rules.iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, what)| Err(what))
     }
 
+    /// Whether both were made under the same conditions: they differ in direction and round only.
+    #[must_use]
+    pub fn has_conditions_of(&self, other: &Self) -> bool {
+        self.conditions() == other.conditions()
+    }
+
     /// What distinguishes it from every other recording.
+    fn key(&self) -> impl Ord + use<> {
+        (self.conditions(), self.operation, self.round)
+    }
+
     fn conditions(&self) -> impl Ord + use<> {
         (
             self.variant.clone(),
-            (self.workload, self.operation, self.writeback, self.round),
+            (self.workload, self.writeback),
             (self.erase_block, self.request_max, self.capacity, self.memory),
         )
     }

@@ -66,7 +66,7 @@ impl<'a> Layouts<'a> {
                 if !goes_on() {
                     return Ok(tried);
                 }
-                let seed = self.seed.wrapping_add(u64::from(choice.write.round) - 1);
+                let seed = choice.stick_seed(self.seed);
                 let mut stick = device(seed)?;
                 let queue_depth = stick.capabilities().queue_depth;
                 let place = Place { start: *start, queue_depth, pattern: Pattern::new(seed) };

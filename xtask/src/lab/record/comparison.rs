@@ -54,18 +54,11 @@ fn costs(
     let wish = Wish { variants: vec![like.variant.clone()], workloads: vec![like.workload], rounds: None };
     let mut costs = Vec::new();
     for choice in choose(recordings.list(), &wish, &fit) {
-        if is_alike(choice.write, like) && is_wanted(choice.write) {
+        if choice.write.has_conditions_of(like) && is_wanted(choice.write) {
             costs.extend(costs_of_round(recordings, &choice, &target, start)?);
         }
     }
     Ok(costs)
-}
-
-/// Whether two recordings differ in direction and round only.
-fn is_alike(one: &Recording, other: &Recording) -> bool {
-    (&one.variant, one.workload, one.writeback) == (&other.variant, other.workload, other.writeback)
-        && (one.capacity, one.memory) == (other.capacity, other.memory)
-        && (one.erase_block, one.request_max) == (other.erase_block, other.request_max)
 }
 
 /// The costs of a write, and of the read behind it, on a fresh stick.
@@ -75,7 +68,7 @@ fn costs_of_round(
     target: &Target,
     start: Bytes,
 ) -> anyhow::Result<Vec<Cost>> {
-    let seed = target.seed.wrapping_add(u64::from(choice.write.round) - 1);
+    let seed = choice.stick_seed(target.seed);
     let mut stick = Target { seed, ..target.clone() }.device()?;
     let queue_depth = target.profile.link.timing().queue_depth;
     let place = Place { start, queue_depth, pattern: Pattern::new(seed) };

@@ -144,7 +144,7 @@ impl<'a> Session<'a> {
 
     /// One round on a fresh stick.
     fn round(&self, choice: &Choice<'_>, interrupt: &Interrupt) -> Result<Vec<Attempt>, Failure> {
-        let seed = self.target.seed.wrapping_add(u64::from(choice.write.round) - 1);
+        let seed = choice.stick_seed(self.target.seed);
         let stick = Target { seed, ..self.target.clone() }.device().or_exit_bare(Exit::Usage)?;
         let mut device = Interruptible::new(stick, interrupt.clone());
         let queue_depth = self.target.profile.link.timing().queue_depth;
