@@ -61,6 +61,14 @@ pub enum ReadInto {
 pub enum Payload {
     /// The data pattern, as a reference. Bytes are generated only where they are needed.
     Pattern(Pattern),
+    /// The pattern, of which only a sample is read back, or nothing. A layer may write other data elsewhere:
+    /// a journal writes the old data again.
+    Sampled {
+        /// The pattern.
+        pattern: Pattern,
+        /// What is read back. Only its part in the range of the request counts; it may be empty.
+        sample: ByteRange,
+    },
     /// These bytes; the buffer is as long as the range. The completion returns it.
     Bytes(Buffer),
 }
@@ -104,6 +112,12 @@ impl Op {
     #[must_use]
     pub const fn write(range: ByteRange, pattern: Pattern) -> Self {
         Self::Write { range, payload: Payload::Pattern(pattern) }
+    }
+
+    /// A write for its latency; only `sample` is read back. See [`Payload::Sampled`].
+    #[must_use]
+    pub const fn write_sampled(range: ByteRange, pattern: Pattern, sample: ByteRange) -> Self {
+        Self::Write { range, payload: Payload::Sampled { pattern, sample } }
     }
 
     /// The kind of this request.

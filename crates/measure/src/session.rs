@@ -18,6 +18,9 @@ use flashscope_record::observation::{
 
 use crate::contract::{Estimate, Event, Expected, Observer};
 
+/// No part of a device.
+pub const NOTHING: ByteRange = ByteRange::new(Bytes::ZERO, Bytes::ZERO);
+
 /// Failed requests in a row that end an experiment. A bad sector is tolerated, a dying device is left alone.
 const ERRORS_MAX: u32 = 8;
 
@@ -42,6 +45,7 @@ pub struct Session<'a> {
     observer: &'a mut dyn Observer,
     random: Xoshiro256PlusPlus,
     pattern: Pattern,
+    sample: ByteRange,
     seed: u64,
     requests: u64,
     errors_in_a_row: u32,
@@ -63,6 +67,7 @@ impl<'a> Session<'a> {
             observer,
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
             pattern: Pattern::new(seed),
+            sample: NOTHING,
             seed,
             requests: 0,
             errors_in_a_row: 0,
@@ -151,13 +156,24 @@ impl<'a> Session<'a> {
         })
     }
 
+    /// What this run reads back of what it writes from now on: [`NOTHING`] at first. A layer below may write
+    /// other data elsewhere, see [`Payload::Sampled`](flashscope_device::Payload::Sampled).
+    pub const fn reads_back(&mut self, sample: ByteRange) {
+        self.sample = sample;
+    }
+
     /// Writes fresh data to `range` and returns the latency. `None` if the write failed.
     ///
     /// # Errors
     /// [`Stop`] if no further request makes sense.
     pub fn write(&mut self, range: ByteRange) -> Result<Option<Duration>, Stop> {
+        let write = self.op_to_write(range);
+        self.run(write)
+    }
+
+    fn op_to_write(&mut self, range: ByteRange) -> Op {
         self.pattern = self.pattern.next_generation();
-        self.run(Op::write(range, self.pattern))
+        Op::write_sampled(range, self.pattern, self.sample)
     }
 
     /// Flushes the device's write buffer and returns the latency. `None` if that failed. A device without
@@ -200,8 +216,8 @@ impl<'a> Session<'a> {
     /// # Errors
     /// [`Stop`] if no further request makes sense.
     pub fn submit_write(&mut self, range: ByteRange) -> Result<(), Stop> {
-        self.pattern = self.pattern.next_generation();
-        Ok(self.device.submit(Tag::default(), Op::write(range, self.pattern))?)
+        let write = self.op_to_write(range);
+        Ok(self.device.submit(Tag::default(), write)?)
     }
 
     /// Submits a read, without waiting for it.

@@ -8,7 +8,10 @@ use flashscope_device::layer::journal::{
     recognise, restore,
 };
 use flashscope_device::memory::MemoryDevice;
-use flashscope_device::{ByteRange, Bytes, Device, DeviceError, DeviceExt, FailureCause, Op, Pattern};
+use flashscope_device::{
+    Buffer, ByteRange, Bytes, Capabilities, Completion, Device, DeviceError, DeviceExt, FailureCause,
+    Instant, Op, Pattern, Payload, ReadInto, Success, Tag,
+};
 
 const CAPACITY: Bytes = Bytes::mib(4);
 const NEW: Pattern = Pattern { seed: 2, generation: 0 };
@@ -21,6 +24,11 @@ fn full() -> MemoryDevice {
     let mut device = MemoryDevice::new(CAPACITY);
     device.run(Op::write(ByteRange::new(Bytes::ZERO, CAPACITY), Pattern::new(1))).unwrap().outcome.unwrap();
     device
+}
+
+/// A write that nobody reads back.
+fn write_any(range: ByteRange, pattern: Pattern) -> Op {
+    Op::write_sampled(range, pattern, kib(0, 0))
 }
 
 fn faulty<'a>(device: &'a mut MemoryDevice, fault: &str) -> Faulty<'a> {
@@ -59,9 +67,120 @@ fn data_comes_back_and_saving_takes_no_time() {
     }
     assert_eq!(journaled.now().since(started_at), plain.now().since(plain_started_at));
     assert_eq!(journaled.saved(), Bytes::kib(164));
-    assert_eq!(journaled.restore().unwrap().bytes, Bytes::kib(164));
+    let restored = journaled.restore().unwrap();
+    assert_eq!((restored.bytes, restored.written), (Bytes::kib(164), Bytes::kib(164)));
     drop(journaled);
     assert!(device.contents() == before);
+}
+
+/// The first half holds data, the second is blank.
+fn half_full() -> MemoryDevice {
+    let mut device = MemoryDevice::new(CAPACITY);
+    device.run(Op::write(ByteRange::new(Bytes::ZERO, CAPACITY / 2), Pattern::new(1))).unwrap();
+    device
+}
+
+#[test]
+fn data_that_nobody_reads_back_is_written_as_it_was() {
+    let before = half_full().contents().to_vec();
+    let mut device = half_full();
+    let mut journaled = journaled(&mut device, MemoryStore::default());
+    // In the data, over its end, and of a single sector.
+    for range in [kib(8, 64), kib(2044, 8), ByteRange::new(Bytes::new(512), Bytes::new(512))] {
+        let completion = journaled.run(write_any(range, NEW)).unwrap();
+        assert_eq!((completion.outcome, completion.buffer), (Ok(Success::Done), None));
+    }
+    // The own buffer of the caller comes back.
+    let own = Buffer::from(&[7; 4096][..]);
+    journaled.submit(Tag(7), Op::Write { range: kib(300, 4), payload: Payload::Bytes(own.clone()) }).unwrap();
+    assert_eq!(journaled.wait().unwrap().unwrap().buffer, Some(own));
+    let blank_end = kib(2048, 4);
+    let is_new = |device: &mut dyn Device, range| {
+        device.run(Op::Read { range, into: ReadInto::Check(NEW) }).unwrap().outcome == Ok(Success::AllRight)
+    };
+    assert!(is_new(&mut journaled, blank_end), "a blank part gets the pattern");
+    assert!(!is_new(&mut journaled, kib(8, 64)));
+    let restored = journaled.restore().unwrap();
+    assert_eq!(restored.written, Bytes::kib(4 + 4), "the blank part, and the buffer");
+    assert!(restored.bytes > Bytes::kib(72), "{}", restored.bytes);
+    drop(journaled);
+    assert!(device.contents() == before);
+}
+
+/// A later write of data that nobody reads back must not replace data that is to be read back.
+#[test]
+fn data_to_read_back_is_not_replaced_by_old_data() {
+    let before = full().contents().to_vec();
+    let mut device = full();
+    let mut journaled = journaled(&mut device, MemoryStore::default());
+    journaled.run(Op::write(kib(16, 4), NEW)).unwrap().outcome.unwrap();
+    journaled.run(write_any(kib(0, 64), NEW)).unwrap().outcome.unwrap();
+    let read = journaled.run(Op::Read { range: kib(16, 4), into: ReadInto::Check(NEW) }).unwrap();
+    assert_eq!(read.outcome, Ok(Success::AllRight));
+    assert_eq!(journaled.restore().unwrap().written, Bytes::kib(4));
+    drop(journaled);
+    assert!(device.contents() == before);
+}
+
+#[test]
+fn sample_gets_the_pattern_and_its_surroundings_the_old_data() {
+    let before = full().contents().to_vec();
+    let mut device = full();
+    let mut journaled = journaled(&mut device, MemoryStore::default());
+    let sample = kib(128, 4);
+    journaled.run(Op::write_sampled(kib(100, 64), NEW, sample)).unwrap().outcome.unwrap();
+    let read = journaled.run(Op::Read { range: sample, into: ReadInto::Check(NEW) }).unwrap();
+    assert_eq!(read.outcome, Ok(Success::AllRight));
+    assert_eq!(journaled.restore().unwrap().written, sample.length);
+    drop(journaled);
+    assert!(device.contents() == before);
+}
+
+/// A device that changes a place which was not written, as when addresses wrap around.
+#[test]
+fn what_differs_although_it_was_not_changed_comes_back() {
+    let before = full().contents().to_vec();
+    let mut device = full();
+    let mut store = MemoryStore::default();
+    let mut journaled = Journaled::start(
+        ChangesElsewhere { device: &mut device, from: kib(8, 4), to: kib(512, 4) },
+        std::mem::take(&mut store),
+        JournalStart { medium: medium(CAPACITY), ..JournalStart::default() },
+    )
+    .unwrap();
+    journaled.run(write_any(kib(512, 64), NEW)).unwrap().outcome.unwrap();
+    journaled.run(write_any(kib(8, 4), NEW)).unwrap().outcome.unwrap();
+    assert_eq!(journaled.restore().unwrap().written, Bytes::kib(64));
+    drop(journaled);
+    assert!(device.contents() == before);
+}
+
+/// A write to `from` destroys `to`.
+struct ChangesElsewhere<'a> {
+    device: &'a mut MemoryDevice,
+    from: ByteRange,
+    to: ByteRange,
+}
+
+impl Device for ChangesElsewhere<'_> {
+    fn capabilities(&self) -> Capabilities {
+        self.device.capabilities()
+    }
+
+    fn now(&self) -> Instant {
+        self.device.now()
+    }
+
+    fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
+        if op.modifies() && op.range() == Some(self.from) {
+            self.device.run(Op::write(self.to, NEW))?;
+        }
+        self.device.submit(tag, op)
+    }
+
+    fn wait(&mut self) -> Result<Option<Completion>, DeviceError> {
+        self.device.wait()
+    }
 }
 
 /// The power of the computer that keeps the journal is cut right after the last write to the device.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use flashscope_device::layer::journal::{
-    JournalError, JournalStart, JournalStore, Journaled, MemoryStore, saved_max,
+    JournalError, JournalStart, JournalStore, Journaled, MemoryStore, Restored, saved_max,
 };
 use flashscope_device::{Bytes, Device};
 use flashscope_linux::{JournalFile, printable};
@@ -102,7 +102,8 @@ pub fn finish(target: &mut Target, printer: &Printer) -> Result<(), Failure> {
     match kept.device.restore() {
         Ok(restored) => {
             if !restored.bytes.is_zero() {
-                printer.remark(format!("all data is back: {} written back and compared", restored.bytes));
+                let Restored { bytes, written } = restored;
+                printer.remark(format!("all data is back: {bytes} compared, {written} of it written back"));
             }
             Ok(())
         }

@@ -65,7 +65,9 @@ impl Experiment for Discard {
             Err(refusal) => return not_started(device, self.seed, Data::Discard(data), refusal),
         };
         let (estimate, is_accepted) = (self.estimate(device), device.capabilities().discard);
+        let whole = device.capabilities().whole();
         let mut session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
+        session.reads_back(whole);
         let result = if is_accepted {
             run(&mut session, blocks, &mut data)
         } else {

@@ -11,8 +11,8 @@ use flashscope_record::observation::{Data, Observations, Piece, Refusal, Room, S
 
 use crate::contract::{Estimate, Expected, Experiment, Observer};
 use crate::session::{
-    READ_BACK_PLACES, READ_BACK_SIZE, READ_BACK_TIME_MAX, Refused, Session, Stop, is_other_data, not_started,
-    range, read_back_of, to_write,
+    NOTHING, READ_BACK_PLACES, READ_BACK_SIZE, READ_BACK_TIME_MAX, Refused, Session, Stop, is_other_data,
+    not_started, range, read_back_of, to_write,
 };
 
 /// The experiment *samples*.
@@ -71,14 +71,16 @@ impl Experiment for Samples {
 }
 
 fn samples(session: &mut Session<'_>, offsets: &[Bytes], data: &mut SustainedData) -> Result<(), Stop> {
-    for offset in offsets {
+    let step = offsets.len().div_ceil(READ_BACK_PLACES).max(1);
+    let size = READ_BACK_SIZE.min(data.request);
+    let place = |offset: Bytes| range(offset, size);
+    for (index, offset) in offsets.iter().enumerate() {
+        session.reads_back(if index.is_multiple_of(step) { place(*offset) } else { NOTHING });
         if let Some(time) = session.write_through(range(*offset, data.request))? {
             data.pieces.push(Piece { requests: 1, time });
         }
     }
-    let step = offsets.len().div_ceil(READ_BACK_PLACES).max(1);
-    let size = READ_BACK_SIZE.min(data.request);
-    let places: Vec<ByteRange> = offsets.iter().step_by(step).map(|offset| range(*offset, size)).collect();
+    let places: Vec<ByteRange> = offsets.iter().step_by(step).map(|offset| place(*offset)).collect();
     let lost = session.read_back(&places, READ_BACK_TIME_MAX, is_other_data);
     data.read_back = read_back_of(&lost);
     Ok(())

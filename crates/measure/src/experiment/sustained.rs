@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use flashscope_device::layer::Budget;
-use flashscope_device::{Bytes, Device};
+use flashscope_device::{ByteRange, Bytes, Device};
 
 use flashscope_infer::streams::stalls::brief;
 use flashscope_infer::streams::sustained::{Fill, cache_max};
@@ -21,12 +21,15 @@ use flashscope_record::observation::{
 use crate::contract::{Estimate, Expected, Experiment, Extent, Observer};
 use crate::experiment::registration::{Access, Registration};
 use crate::session::{
-    READ_BACK_PLACES, READ_BACK_SIZE, READ_BACK_TIME_MAX, Refused, Session, Stop, is_other_data, not_started,
-    range, read_back_of, to_write,
+    NOTHING, READ_BACK_PLACES, READ_BACK_SIZE, READ_BACK_TIME_MAX, Refused, Session, Stop, is_other_data,
+    not_started, range, read_back_of, to_write,
 };
 
 /// The size of each write. Hosts split larger requests.
 const REQUEST: Bytes = Bytes::mib(1);
+/// From the place that is read back in one write to that in the next, in places. It is odd, so every place
+/// comes up.
+const PLACE_STEP: u64 = 97;
 /// The start of the device is left alone if it is large enough: partition table and FAT area.
 const START: Bytes = Bytes::mib(16);
 /// The smallest length of a stream. Guess: a shorter one shows nothing sustained.
@@ -188,8 +191,8 @@ struct Stream<'a, 'b> {
     bytes_max: Bytes,
     device_time: Duration,
     recent: VecDeque<Duration>,
-    /// Offsets of writes that are read back at the end: every `stride`-th.
-    read_back: Vec<Bytes>,
+    /// Places that are read back at the end: one in every `stride`-th write.
+    read_back: Vec<ByteRange>,
     stride: u64,
     data: &'b mut SustainedData,
 }
@@ -344,12 +347,16 @@ impl<'a, 'b> Stream<'a, 'b> {
         result
     }
 
-    /// Keeps the offset of a write to read back, if it is one of them. If there are too many, half of them
-    /// go.
-    fn remember(&mut self, offset: Bytes) {
-        if !(self.written / REQUEST).is_multiple_of(self.stride) {
-            return;
-        }
+    /// The place in this write that is read back at the end, if the write is one of those: every `stride`-th.
+    /// Each has its place at another offset.
+    fn place_to_read_back(&self, request: ByteRange) -> Option<ByteRange> {
+        let index = self.written / REQUEST;
+        let inside = READ_BACK_SIZE * (index.wrapping_mul(PLACE_STEP) % (REQUEST / READ_BACK_SIZE));
+        index.is_multiple_of(self.stride).then(|| range(request.offset + inside, READ_BACK_SIZE))
+    }
+
+    /// Keeps a place to read back. If there are too many, half of them go.
+    fn remember(&mut self, place: ByteRange) {
         if self.read_back.len() == 2 * READ_BACK_PLACES {
             let mut index = 0;
             self.read_back.retain(|_| {
@@ -358,27 +365,25 @@ impl<'a, 'b> Stream<'a, 'b> {
             });
             self.stride *= 2;
         }
-        self.read_back.push(offset);
+        self.read_back.push(place);
     }
 
-    /// Reads back a place in some of the writes, all over the stream.
+    /// Reads back places all over the stream.
     fn read_back(&mut self) {
         let step = self.read_back.len().div_ceil(READ_BACK_PLACES).max(1);
-        let mut ranges = Vec::new();
-        for offset in std::mem::take(&mut self.read_back).into_iter().step_by(step) {
-            let inside = READ_BACK_SIZE * self.session.draw(REQUEST / READ_BACK_SIZE);
-            ranges.push(range(offset + inside, READ_BACK_SIZE));
-        }
-        let lost = self.session.read_back(&ranges, READ_BACK_TIME_MAX, is_other_data);
+        let places: Vec<ByteRange> = self.read_back.drain(..).step_by(step).collect();
+        let lost = self.session.read_back(&places, READ_BACK_TIME_MAX, is_other_data);
         self.data.read_back = read_back_of(&lost);
     }
 
     fn write(&mut self) -> Result<Option<Duration>, Stop> {
-        let offset = self.region.offset(self.written);
+        let request = range(self.region.offset(self.written), REQUEST);
         self.written += REQUEST;
-        let latency = self.session.write(range(offset, REQUEST))?;
-        if latency.is_some() {
-            self.remember(offset);
+        let place = self.place_to_read_back(request);
+        self.session.reads_back(place.unwrap_or(NOTHING));
+        let latency = self.session.write(request)?;
+        if let Some(place) = place.filter(|_| latency.is_some()) {
+            self.remember(place);
         }
         Ok(latency)
     }

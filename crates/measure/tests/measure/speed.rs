@@ -2,17 +2,19 @@
 
 use std::time::Duration;
 
+use flashscope_device::layer::journal::{JournalMedium, JournalStart, Journaled, MemoryStore};
 use flashscope_device::layer::{Budget, Faulty, ReadOnly};
 use flashscope_device::memory::MemoryDevice;
 use flashscope_device::{
     ByteRange, Bytes, Capabilities, Completion, Device, DeviceError, DeviceExt, Instant, Op, Pattern,
-    Payload, Tag,
+    Payload, ReadInto, Success, Tag,
 };
 use flashscope_infer::streams::speed::{Speed, Unsettled, speed, speed_of};
 use flashscope_measure::experiment::{Samples, Speed as Experiment, Sustained};
 use flashscope_measure::{Experiment as _, Extent, Silent};
 use flashscope_record::observation::{
-    Data, Direction, Ended, Observations, Order, Refusal, SpeedCase, SpeedCell, SpeedData, StopReason,
+    Data, Direction, Ended, Observations, Order, ReadBack, Refusal, SpeedCase, SpeedCell, SpeedData,
+    StopReason,
 };
 use flashscope_sim::{Profile, VirtualStick};
 
@@ -449,7 +451,7 @@ impl Device for PatternCounter {
 
     fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
         match &op {
-            Op::Write { payload: Payload::Pattern(_), .. } => self.patterns += 1,
+            Op::Write { payload: Payload::Pattern(_) | Payload::Sampled { .. }, .. } => self.patterns += 1,
             Op::Write { .. } => self.others += 1,
             _ => {}
         }
@@ -480,6 +482,40 @@ fn zeros_and_repeated_data_are_never_written() {
     let blank =
         device.device.contents().chunks(4096).filter(|block| block.iter().all(|byte| *byte == 0)).count();
     assert!(blank < 16 * 256, "{blank} blocks are still zeros");
+}
+
+/// Under a journal only samples are test data. What is read back must be among them, also where later writes
+/// overwrite it. The stream writes this small device four times, so its samples lie close together.
+#[test]
+fn written_data_reads_back_under_a_journal_and_the_rest_is_the_old_data() {
+    let mut device = MemoryDevice::new(Bytes::mib(64));
+    let whole = device.capabilities().whole();
+    device.run(Op::write(whole, Pattern::new(77))).unwrap().outcome.unwrap();
+    let medium = JournalMedium {
+        capacity: whole.length,
+        logical_block: device.capabilities().logical_block,
+        ..JournalMedium::default()
+    };
+    let start = JournalStart { medium, ..JournalStart::default() };
+    let mut journaled = Journaled::start(&mut device, MemoryStore::default(), start).unwrap();
+    let unlimited = &Budget::UNLIMITED;
+    let rows = cells(measured(&mut journaled, &Experiment::default_cases(Direction::Write), unlimited));
+    let stream = Sustained { seed: 1, extent: Extent::Thorough, device_capacity: None };
+    let samples = Samples { count: 12, size: Bytes::mib(1), seed: 1 };
+    let mut all: Vec<ReadBack> = rows.iter().map(|cell| cell.read_back).collect();
+    for seen in [
+        stream.measure(&mut journaled, unlimited, &mut Silent),
+        samples.measure(&mut journaled, unlimited, &mut Silent),
+    ] {
+        let Data::Sustained(data) = seen.data else { panic!("no stream") };
+        all.push(data.read_back);
+    }
+    assert!(all.iter().all(|read_back| read_back.places > 0 && read_back.lost == 0), "{all:?}");
+    let restored = journaled.restore().unwrap();
+    assert!(restored.written < restored.bytes, "{restored:?}");
+    drop(journaled);
+    let read = device.run(Op::Read { range: whole, into: ReadInto::Check(Pattern::new(77)) }).unwrap();
+    assert_eq!(read.outcome, Ok(Success::AllRight));
 }
 
 /// Every request takes this much longer.

@@ -61,6 +61,8 @@ pub enum Mode {
 pub struct JournalCost {
     /// The bytes that were saved.
     pub saved: Bytes,
+    /// Those of them that were written back.
+    pub written_back: Bytes,
     /// The device time of the experiments, without saving.
     pub measuring: Duration,
     /// The device time of writing the data back and comparing it.
@@ -128,14 +130,15 @@ fn scratch(device: &mut dyn Device, seed: u64) -> anyhow::Result<(Vec<Observatio
     let started_at = journaled.now();
     let observations = measure(&mut journaled, seed)?;
     let (saved, measured_at) = (journaled.saved(), journaled.now());
-    match journaled.restore() {
+    let written_back = match journaled.restore() {
+        Ok(restored) => restored.written,
         // The comparison of all sectors counts them.
-        Ok(_) | Err(JournalError::NotRestored { .. }) => {}
+        Err(JournalError::NotRestored { .. }) => saved,
         Err(error) => return Err(error).context("the data is not back"),
-    }
+    };
     let measuring = measured_at.since(started_at);
     let restoring = journaled.now().since(measured_at);
-    Ok((observations, JournalCost { saved, measuring, restoring }))
+    Ok((observations, JournalCost { saved, written_back, measuring, restoring }))
 }
 
 /// The experiments of `check`, and then the short test of the capacity.

@@ -45,6 +45,8 @@ pub struct Score {
     parts: [Ratios; 3],
     /// Bytes saved divided by bytes written with `--erase`.
     saved: Ratios,
+    /// Bytes written back divided by bytes saved.
+    written_back: Ratios,
     /// Sticks with a sector that differs after `--scratch`.
     pub not_back: usize,
 }
@@ -70,6 +72,10 @@ impl Score {
                     .iter()
                     .map(|trio| trio.scratch.journal.saved.as_f64() / trio.erase.cost.bytes_written.as_f64()),
             ),
+            written_back: Ratios::of(trios.iter().map(|trio| {
+                let journal = trio.scratch.journal;
+                journal.written_back.as_f64() / journal.saved.as_f64().max(1.0)
+            })),
             not_back: trios.iter().filter(|trio| trio.scratch.different > 0).count(),
         }
     }
@@ -93,6 +99,7 @@ impl Score {
             let _ = writeln!(text, "  {part:<35} {}", ratios.text());
         }
         let _ = writeln!(text, "bytes saved / bytes written           {}", self.saved.text());
+        let _ = writeln!(text, "bytes written back / bytes saved      {}", self.written_back.text());
         let _ = writeln!(text, "sticks with a byte that is not back   {}", self.not_back);
         trios.iter().for_each(|trio| text += &differences(trio));
         text

@@ -3,6 +3,7 @@
 use super::error::JournalError;
 use super::format::{HEAD, Head, Kind, RECORD_MAX};
 use super::header::JournalHeader;
+use super::originals::{Original, SavedRange};
 use super::store::JournalStore;
 use crate::checksum::Checksum;
 use crate::transfer::{REQUEST_MAX, parts};
@@ -24,18 +25,6 @@ pub struct JournalContents {
     ranges: Vec<SavedRange>,
     /// How many records there are, for the sequence number of the next.
     records: u64,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct SavedRange {
-    range: ByteRange,
-    original: Original,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Original {
-    At(u64),
-    Fill(u8),
 }
 
 impl JournalContents {
@@ -164,23 +153,6 @@ impl JournalContents {
     pub(super) fn done_record(&self) -> [u8; HEAD] {
         let range = ByteRange::new(Bytes::ZERO, Bytes::ZERO);
         Head { kind: Kind::Done, range }.encode(self.records)
-    }
-}
-
-impl SavedRange {
-    fn read(
-        self,
-        store: &mut dyn JournalStore,
-        part: ByteRange,
-        bytes: &mut [u8],
-    ) -> Result<(), JournalError> {
-        match self.original {
-            Original::Fill(byte) => bytes.fill(byte),
-            Original::At(position) => {
-                store.read_at(position + (part.offset - self.range.offset).get(), bytes)?;
-            }
-        }
-        Ok(())
     }
 }
 

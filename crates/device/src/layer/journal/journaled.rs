@@ -4,20 +4,28 @@ use std::collections::VecDeque;
 
 use super::contents::JournalContents;
 use super::error::JournalError;
-use super::format::{RECORD_MAX, record};
+use super::format::{HEAD, RECORD_MAX, fill_of, record};
 use super::header::{JournalHeader, JournalStart};
-use super::restore::{Restored, restore};
+use super::originals::{Original, Originals, SavedRange};
+use super::range_set::RangeSet;
+use super::restore::{Restored, restore_changed};
 use super::saved::{AHEAD_MAX, Saved, UNIT};
 use super::store::{EIO, JournalStore};
+use crate::buffer::Buffer;
 use crate::contract::{Capabilities, Device, DeviceError};
 use crate::layer::clock::ClockOffset;
-use crate::request::{Completion, FailureCause, Op, RequestError, Tag};
+use crate::pattern::Pattern;
+use crate::request::{Completion, FailureCause, Op, Payload, RequestError, Tag};
 use crate::time::Instant;
 use crate::transfer::{self, parts};
 use crate::units::{ByteRange, Bytes};
 
 /// Before any byte of a range is overwritten or discarded for the first time, its data is appended to the
-/// journal, durably. [`Journaled::restore`] writes everything back.
+/// journal, durably. [`Journaled::restore`] writes back what changed, and compares everything.
+///
+/// A write of [`Payload::Sampled`] writes the old data again, except for the sample. Parts that changed
+/// before get the pattern, and so do blank ones: a controller that only notes that a page is blank would be
+/// too fast.
 ///
 /// The clock of this layer stands still while data is saved, so latencies and throughput do not include it.
 /// Requests in flight complete first.
@@ -26,6 +34,12 @@ pub struct Journaled<D, S> {
     device: D,
     store: S,
     saved: Saved,
+    originals: Originals,
+    /// What may hold other data than before.
+    changed: RangeSet,
+    /// The requests in flight that carry a buffer of this layer.
+    with_old_data: Vec<Tag>,
+    buffers: Vec<Buffer>,
     records: u64,
     offset: ClockOffset,
     ready: VecDeque<Completion>,
@@ -54,6 +68,10 @@ impl<D: Device, S: JournalStore> Journaled<D, S> {
             device,
             store,
             saved: Saved::default(),
+            originals: Originals::default(),
+            changed: RangeSet::default(),
+            with_old_data: Vec::new(),
+            buffers: Vec::new(),
             records: 0,
             offset: ClockOffset::default(),
             ready: VecDeque::new(),
@@ -67,7 +85,8 @@ impl<D: Device, S: JournalStore> Journaled<D, S> {
         self.saved.total()
     }
 
-    /// Waits for all requests in flight, writes the originals back, compares them, and removes the journal.
+    /// Waits for all requests in flight, writes back what changed, compares everything that was saved, and
+    /// removes the journal.
     ///
     /// # Errors
     /// As [`restore()`]; the journal then stays.
@@ -78,9 +97,11 @@ impl<D: Device, S: JournalStore> Journaled<D, S> {
             return Ok(Restored::default());
         }
         let contents = JournalContents::read(&mut self.store)?;
-        let restored = restore(&contents, &mut self.store, &mut self.device)?;
+        let restored = restore_changed(&contents, &mut self.store, &mut self.device, &self.changed)?;
         self.store.remove()?;
         self.saved = Saved::default();
+        self.originals = Originals::default();
+        self.changed = RangeSet::default();
         Ok(restored)
     }
 
@@ -91,16 +112,28 @@ impl<D: Device, S: JournalStore> Journaled<D, S> {
 
     fn drain(&mut self) -> Result<(), DeviceError> {
         while let Some(completion) = self.device.wait()? {
-            let completion = self.on_this_clock(completion);
+            let completion = self.seen(completion);
             self.ready.push_back(completion);
         }
         Ok(())
     }
 
-    fn on_this_clock(&self, completion: Completion) -> Completion {
+    /// A completion as the caller sees it: on the clock of this layer, and without a buffer of this layer. A
+    /// failed write may have changed its range.
+    fn seen(&mut self, completion: Completion) -> Completion {
+        if let Err(RequestError { range: Some(range), .. }) = &completion.outcome {
+            self.changed.add(*range);
+        }
+        let Completion { tag, mut buffer, .. } = completion;
+        let own = self.with_old_data.iter().position(|other| *other == tag).filter(|_| buffer.is_some());
+        if let Some(index) = own {
+            self.with_old_data.swap_remove(index);
+            self.buffers.extend(buffer.take());
+        }
         Completion {
             submitted_at: self.offset.of(completion.submitted_at),
             completed_at: self.offset.of(completion.completed_at),
+            buffer,
             ..completion
         }
     }
@@ -135,12 +168,69 @@ impl<D: Device, S: JournalStore> Journaled<D, S> {
         }
         for part in parts(range, RECORD_MAX) {
             let data = transfer::read(&mut self.device, part)?;
+            let position = self.store.length()? + HEAD as u64;
             self.store.append(&record(part.offset, &data, self.records))?;
             self.store.make_durable()?;
             self.records += 1;
             self.saved.add(part);
+            let original = fill_of(&data).map_or(Original::At(position), Original::Fill);
+            self.originals.add(SavedRange { range: part, original });
         }
         Ok(())
+    }
+
+    /// The request to the device for `op`: a write writes the old data where nobody reads it back. Notes
+    /// what changes.
+    fn with_old_data(&mut self, tag: Tag, op: Op) -> Result<Op, DeviceError> {
+        let Some(range) = op.range().filter(|_| op.modifies()) else { return Ok(op) };
+        if self.device.capabilities().admit(&op).is_err() {
+            return Ok(op);
+        }
+        let Op::Write { payload: Payload::Sampled { pattern, sample }, .. } = op else {
+            self.changed.add(range);
+            return Ok(op);
+        };
+        let mut buffer = self.buffer(range.length);
+        let is_saved = match self.originals.read(&mut self.store, range, &mut buffer) {
+            Ok(is_saved) => is_saved,
+            Err(JournalError::Store(error)) => return Err(self.fail(&error)),
+            Err(_) => return Err(self.fail(&std::io::Error::from_raw_os_error(EIO))),
+        };
+        if !is_saved || !self.keep_old_parts(range, pattern, sample, &mut buffer) {
+            self.changed.add(range);
+            self.buffers.push(buffer);
+            return Ok(Op::write(range, pattern));
+        }
+        self.with_old_data.push(tag);
+        Ok(Op::Write { range, payload: Payload::Bytes(buffer) })
+    }
+
+    /// Puts the pattern into those parts of old data that are in the sample, blank, or changed already. Notes
+    /// that they change. False if no part is left.
+    fn keep_old_parts(
+        &mut self,
+        range: ByteRange,
+        pattern: Pattern,
+        sample: ByteRange,
+        data: &mut [u8],
+    ) -> bool {
+        let mut is_any_kept = false;
+        for (index, bytes) in data.chunks_mut(UNIT.to_usize()).enumerate() {
+            let part = ByteRange::new(range.offset + UNIT * index as u64, Bytes::new(bytes.len() as u64));
+            let is_free = !part.overlaps(sample) && self.changed.span_in(part).is_none();
+            if is_free && fill_of(bytes).is_none() {
+                is_any_kept = true;
+                continue;
+            }
+            pattern.fill(part.offset.sectors(), bytes);
+            self.changed.add(part);
+        }
+        is_any_kept
+    }
+
+    fn buffer(&mut self, length: Bytes) -> Buffer {
+        let found = self.buffers.iter().position(|buffer| buffer.length() == length);
+        found.map_or_else(|| Buffer::zeroed(length), |index| self.buffers.swap_remove(index))
     }
 
     fn fail(&mut self, error: &std::io::Error) -> DeviceError {
@@ -160,6 +250,7 @@ impl<D: Device, S: JournalStore> Device for Journaled<D, S> {
 
     fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
         if self.save_before(&op)? {
+            let op = self.with_old_data(tag, op)?;
             return self.device.submit(tag, op);
         }
         let now = self.now();
@@ -174,6 +265,6 @@ impl<D: Device, S: JournalStore> Device for Journaled<D, S> {
             return Ok(Some(completion));
         }
         let completion = self.device.wait()?;
-        Ok(completion.map(|completion| self.on_this_clock(completion)))
+        Ok(completion.map(|completion| self.seen(completion)))
     }
 }

@@ -1,7 +1,8 @@
 //! A journal of original data: a measurement may overwrite a device full of data, and every byte comes back.
 //!
 //! [`Journaled`] saves the data of a range to a [`JournalStore`], durably, before the range is overwritten
-//! for the first time. [`restore`] writes the originals back. After a crash, [`JournalContents`] reads what
+//! for the first time. What nobody reads back is written with its old data, so that it need not come back.
+//! [`restore`] writes the originals back. After a crash, [`JournalContents`] reads what
 //! was saved, and [`recognise`] checks that the device is the one that was saved.
 
 mod contents;
@@ -9,6 +10,8 @@ mod error;
 mod format;
 mod header;
 mod journaled;
+mod originals;
+mod range_set;
 mod recognise;
 mod restore;
 mod saved;

@@ -2,6 +2,7 @@
 
 use super::contents::JournalContents;
 use super::error::JournalError;
+use super::range_set::RangeSet;
 use super::saved::UNIT;
 use super::store::JournalStore;
 use crate::contract::Device;
@@ -11,8 +12,10 @@ use crate::units::{ByteRange, Bytes};
 /// What was restored.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Restored {
-    /// The bytes that were written back and compared.
+    /// The bytes that were saved. All were compared.
     pub bytes: Bytes,
+    /// Those of them that were written back; the others held their old data.
+    pub written: Bytes,
 }
 
 /// Writes data back. A request that fails is repeated in the smallest units, so that one bad block does not
@@ -44,24 +47,33 @@ pub fn restore(
     store: &mut dyn JournalStore,
     device: &mut dyn Device,
 ) -> Result<Restored, JournalError> {
-    let mut bytes = Bytes::ZERO;
-    contents.originals(store, &mut |offset, original| {
-        bytes += Bytes::new(original.len() as u64);
-        write_or_skip(device, offset, original)
-    })?;
-    transfer::flush(device)?;
-    let mut wrong: Vec<ByteRange> = Vec::new();
-    contents.originals(store, &mut |offset, original| {
-        let range = ByteRange::new(offset, Bytes::new(original.len() as u64));
-        match transfer::read(device, range) {
-            Ok(found) if found == original => {}
-            Ok(_) | Err(MediumError::Request(_)) => wrong.push(range),
-            Err(error) => return Err(error.into()),
-        }
-        Ok(())
-    })?;
-    if let Some(first) = wrong.first() {
-        let ranges = if wrong.len() == 1 { "1 range".to_owned() } else { format!("{} ranges", wrong.len()) };
+    let mut everything = RangeSet::default();
+    everything.add(ByteRange::new(Bytes::ZERO, contents.header.start.medium.capacity));
+    restore_changed(contents, store, device, &everything)
+}
+
+/// Like [`restore`], but writes only what lies in `changed`. Everything is compared. What differs all the
+/// same is written as well, and everything is compared again.
+///
+/// # Errors
+/// As [`restore`].
+pub(super) fn restore_changed(
+    contents: &JournalContents,
+    store: &mut dyn JournalStore,
+    device: &mut dyn Device,
+    changed: &RangeSet,
+) -> Result<Restored, JournalError> {
+    let mut written = write_back(contents, store, device, changed)?;
+    let mut different = compare(contents, store, device)?;
+    if !different.is_empty() {
+        let mut again = RangeSet::default();
+        different.iter().for_each(|range| again.add(*range));
+        written += write_back(contents, store, device, &again)?;
+        different = compare(contents, store, device)?;
+    }
+    if let Some(first) = different.first() {
+        let count = different.len();
+        let ranges = if count == 1 { "1 range".to_owned() } else { format!("{count} ranges") };
         return Err(JournalError::NotRestored { ranges, first: first.to_string() });
     }
     // Behind an incomplete record nothing can be appended; the journal is removed all the same.
@@ -69,5 +81,46 @@ pub fn restore(
         store.append(&contents.done_record())?;
         store.make_durable()?;
     }
-    Ok(Restored { bytes })
+    Ok(Restored { bytes: contents.saved(), written })
+}
+
+/// Writes the originals of what lies in `changed`, ascending, and flushes. Returns the number of bytes.
+fn write_back(
+    contents: &JournalContents,
+    store: &mut dyn JournalStore,
+    device: &mut dyn Device,
+    changed: &RangeSet,
+) -> Result<Bytes, JournalError> {
+    let unit = UNIT.round_up(device.capabilities().logical_block);
+    let mut written = Bytes::ZERO;
+    contents.originals(store, &mut |offset, original| {
+        let whole = ByteRange::new(offset, Bytes::new(original.len() as u64));
+        let Some(span) = changed.span_in(whole) else { return Ok(()) };
+        let start = span.offset.round_down(unit).max(whole.offset);
+        let end = span.end().round_up(unit).min(whole.end());
+        written += end - start;
+        let bytes = &original[(start - offset).to_usize()..(end - offset).to_usize()];
+        write_or_skip(device, start, bytes)
+    })?;
+    transfer::flush(device)?;
+    Ok(written)
+}
+
+/// The ranges that do not hold their originals, or cannot be read.
+fn compare(
+    contents: &JournalContents,
+    store: &mut dyn JournalStore,
+    device: &mut dyn Device,
+) -> Result<Vec<ByteRange>, JournalError> {
+    let mut different = Vec::new();
+    contents.originals(store, &mut |offset, original| {
+        let range = ByteRange::new(offset, Bytes::new(original.len() as u64));
+        match transfer::read(device, range) {
+            Ok(found) if found == original => {}
+            Ok(_) | Err(MediumError::Request(_)) => different.push(range),
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    })?;
+    Ok(different)
 }

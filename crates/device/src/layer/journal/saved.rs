@@ -1,7 +1,6 @@
 //! Which ranges of a device are saved.
 
-use std::collections::BTreeMap;
-
+use super::range_set::RangeSet;
 use crate::units::{ByteRange, Bytes};
 
 /// Data is saved in multiples of this, or of the logical block if that is larger. Policy: the smallest
@@ -11,10 +10,10 @@ pub(super) const UNIT: Bytes = Bytes::kib(4);
 /// A sequential stream saves at most this much ahead. Policy: one append for each MiB that is written.
 pub(super) const AHEAD_MAX: Bytes = Bytes::mib(1);
 
-/// The saved ranges: start and end of each, merged.
+/// The saved ranges.
 #[derive(Debug, Default)]
 pub(super) struct Saved {
-    ranges: BTreeMap<Bytes, Bytes>,
+    ranges: RangeSet,
 }
 
 impl Saved {
@@ -25,43 +24,21 @@ impl Saved {
     pub fn missing(&self, range: ByteRange, unit: Bytes, capacity: Bytes) -> Vec<ByteRange> {
         let start = range.offset.round_down(unit);
         let end = range.end().round_up(unit).min(capacity);
-        let Some(first) = self.gaps(start, end).first().map(|gap| gap.offset) else { return Vec::new() };
-        let run = self.run_before(first).min(AHEAD_MAX).round_down(unit);
+        let gaps = self.ranges.gaps(start, end);
+        let Some(first) = gaps.first().map(|gap| gap.offset) else { return Vec::new() };
+        let run = self.ranges.run_before(first).min(AHEAD_MAX).round_down(unit);
         let ahead = (first + run).min((first + unit).round_up(AHEAD_MAX));
-        self.gaps(start, end.max(ahead).min(capacity))
+        self.ranges.gaps(start, end.max(ahead).min(capacity))
     }
 
     /// Adds a range.
     pub fn add(&mut self, range: ByteRange) {
-        let (mut start, mut end) = (range.offset, range.end());
-        while let Some((&from, &to)) = self.ranges.range(..=end).next_back().filter(|(_, to)| **to >= start) {
-            self.ranges.remove(&from);
-            (start, end) = (start.min(from), end.max(to));
-        }
-        self.ranges.insert(start, end);
+        self.ranges.add(range);
     }
 
     /// The saved bytes.
     pub fn total(&self) -> Bytes {
-        self.ranges.iter().map(|(start, end)| *end - *start).sum()
-    }
-
-    /// The length of the saved range that ends at `offset`.
-    fn run_before(&self, offset: Bytes) -> Bytes {
-        let before = self.ranges.range(..offset).next_back().filter(|(_, end)| **end == offset);
-        before.map_or(Bytes::ZERO, |(start, end)| *end - *start)
-    }
-
-    fn gaps(&self, start: Bytes, end: Bytes) -> Vec<ByteRange> {
-        let mut gaps = Vec::new();
-        let mut at = self.ranges.range(..=start).next_back().map_or(start, |(_, to)| start.max(*to));
-        while at < end {
-            let next = self.ranges.range(at..end).next();
-            let stop = next.map_or(end, |(from, _)| *from);
-            gaps.push(ByteRange::new(at, stop - at));
-            at = next.map_or(end, |(_, to)| *to);
-        }
-        gaps
+        self.ranges.total()
     }
 }
 

@@ -8,7 +8,9 @@ use crate::contract::Extent;
 use crate::experiment::speed::limits::{requests, requests_max};
 use crate::experiment::speed::stopping::StoppingRule;
 use crate::experiment::stratified::StratifiedIndices;
-use crate::session::{READ_BACK_TIME_MAX, Session, Stop, is_dropped, is_other_data, range, read_back_of};
+use crate::session::{
+    NOTHING, READ_BACK_TIME_MAX, Session, Stop, is_dropped, is_other_data, range, read_back_of,
+};
 
 /// The start of the device is left alone: partition table, FAT area, and what is managed otherwise. The
 /// latter reaches as far as this on cards whose logs were published (wirenboard no. 8).
@@ -153,14 +155,16 @@ impl<'a, 'b> Rows<'a, 'b> {
         match case.direction {
             Direction::Read => self.session.submit_read(range),
             Direction::Write => {
-                self.remember(case, range, submitted);
+                let place = self.remember(case, range, submitted);
+                self.session.reads_back(place.unwrap_or(NOTHING));
                 self.session.submit_write(range)
             }
         }
     }
 
-    /// Adds a range to those to read back, if it is one of them. A sequential row with too many halves them.
-    fn remember(&mut self, case: SpeedCase, written: ByteRange, submitted: usize) {
+    /// The place in a range that is read back, if the range is one of those; it is kept. A sequential row
+    /// with too many halves them.
+    fn remember(&mut self, case: SpeedCase, written: ByteRange, submitted: usize) -> Option<ByteRange> {
         let row = self.data.cells.len();
         let remembered = self.read_back.iter().rev().take_while(|(other, _)| *other == row).count();
         let is_wanted = match case.order {
@@ -168,7 +172,7 @@ impl<'a, 'b> Rows<'a, 'b> {
             Order::Linear => submitted.is_multiple_of(self.stride),
         };
         if !is_wanted {
-            return;
+            return None;
         }
         if remembered == 2 * READ_BACK {
             let mut index = 0;
@@ -178,7 +182,9 @@ impl<'a, 'b> Rows<'a, 'b> {
             });
             self.stride *= 2;
         }
-        self.read_back.push((row, range(written.offset, CONTENT_READ.min(written.length))));
+        let place = range(written.offset, CONTENT_READ.min(written.length));
+        self.read_back.push((row, place));
+        Some(place)
     }
 
     /// Checks whether written data is at its offset. An error ends the check and leaves the rows as they are:

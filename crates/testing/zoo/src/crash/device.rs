@@ -35,7 +35,8 @@ pub fn full(draw: &mut Draw) -> Result<MemoryDevice, DeviceError> {
     Ok(device)
 }
 
-/// The requests that overwrite it: sequential streams, random writes, discards and flushes.
+/// The requests that overwrite it: sequential streams, random writes, discards and flushes. Nobody reads half
+/// of the written data back.
 pub fn overwrites(capacity: Bytes, draw: &mut Draw) -> Vec<Op> {
     let pattern = Pattern::new(draw.seed());
     let mut ops = Vec::new();
@@ -44,10 +45,16 @@ pub fn overwrites(capacity: Bytes, draw: &mut Draw) -> Vec<Op> {
         let count = 1 + below(draw, 12);
         let is_sequential = draw.bernoulli(0.50);
         let is_discard = draw.bernoulli(0.15);
+        let is_any = draw.bernoulli(0.50);
         let mut offset = place(capacity, request, draw);
         for _ in 0..count {
             let range = ByteRange::new(offset, request);
-            ops.push(if is_discard { Op::Discard { range } } else { Op::write(range, pattern) });
+            let sample = if draw.bernoulli(0.30) { SECTOR } else { Bytes::ZERO };
+            ops.push(match (is_discard, is_any) {
+                (true, _) => Op::Discard { range },
+                (false, true) => Op::write_sampled(range, pattern, ByteRange::new(range.offset, sample)),
+                (false, false) => Op::write(range, pattern),
+            });
             let next = range.end();
             let fits = next + request <= capacity;
             offset = if is_sequential && fits { next } else { place(capacity, request, draw) };
