@@ -30,16 +30,30 @@ pub struct Mean {
     pub seconds: f64,
     /// How many bytes.
     pub bytes: f64,
+    /// How many parts the error comes from.
+    pub parts: usize,
 }
 
 impl Mean {
+    /// Half the width of the 95 % interval, as a share of the mean: Student's t for the number of parts.
+    pub fn half_width(&self) -> f64 {
+        let few = || student_quantile(count(self.parts.saturating_sub(1).max(1)), 0.975);
+        self.error * if self.parts == BATCHES { *STUDENT_95 } else { few() }
+    }
+
+    /// The mean of a stream of fewer stretches than [`BATCHES`]: each is a part. `None` of fewer than two.
+    pub fn of_few(stream: &[Stretch]) -> Option<Self> {
+        (stream.len() >= 2).then(|| Self::over(stream, stream.len()))?
+    }
+
     /// The mean of a stream; `None` if it has too few stretches, or took no time.
     pub fn of(stream: &[Stretch]) -> Option<Self> {
-        if stream.len() < BATCHES {
-            return None;
-        }
+        (stream.len() >= BATCHES).then(|| Self::over(stream, BATCHES))?
+    }
+
+    fn over(stream: &[Stretch], number: usize) -> Option<Self> {
         let (all, bytes) = (seconds_per_byte(stream), bytes_of(stream));
-        let parts = equal_parts(stream, BATCHES);
+        let parts = equal_parts(stream, number);
         let [first, second] = parts_of_two(stream);
         (all > 0.0).then(|| Self {
             seconds_per_byte: all,
@@ -47,6 +61,7 @@ impl Mean {
             halves: (first - second).abs() / all,
             seconds: all * bytes,
             bytes,
+            parts: number,
         })
     }
 }
@@ -113,6 +128,16 @@ mod tests {
     #[test]
     fn student_95_is_the_exact_quantile() {
         assert!((*STUDENT_95 - 2.200_985).abs() < 1e-6, "{}", *STUDENT_95);
+    }
+
+    #[test]
+    fn few_stretches_have_the_interval_of_as_many_samples() {
+        let stream = [4.0, 5.0, 6.0].map(|seconds_per_byte| Stretch { bytes: 2.0, seconds_per_byte });
+        let mean = Mean::of_few(&stream).unwrap();
+        // The standard error is 1 / sqrt(3); Student's t of two degrees of freedom is 4.303.
+        let half = 4.302_653 / 3.0_f64.sqrt() / 5.0;
+        assert!((mean.half_width() - half).abs() < 1e-6, "{mean:?}");
+        assert_eq!(Mean::of_few(&stream[..1]), None);
     }
 
     #[test]

@@ -60,6 +60,8 @@ struct Score {
     contradictions: Vec<String>,
     time: Duration,
     written: Bytes,
+    /// Each profile with more than one state, and its state of each seed.
+    unsteady: Vec<String>,
     unnamed: Vec<String>,
     archives_missed: Vec<String>,
 }
@@ -68,9 +70,11 @@ impl Score {
     fn of(cases: &[Seen], profiles: &[Seen]) -> Self {
         let all = || cases.iter().chain(profiles);
         let names: BTreeSet<&str> = profiles.iter().map(|seen| seen.name.as_str()).collect();
+        let states_of = |name: &str| -> Vec<&str> {
+            profiles.iter().filter(|seen| seen.name == name).map(Seen::state).collect()
+        };
         let is_stable = |name: &&&str| {
-            let states: Vec<&str> =
-                profiles.iter().filter(|seen| seen.name == **name).map(Seen::state).collect();
+            let states = states_of(name);
             let most = states.iter().map(|state| states.iter().filter(|each| *each == state).count()).max();
             most.unwrap_or(0) * 20 >= states.len() * 19
         };
@@ -87,6 +91,12 @@ impl Score {
             contradictions: all().flat_map(Seen::contradictions).collect(),
             time: median(&mut times),
             written: median(&mut written),
+            unsteady: names
+                .iter()
+                .map(|name| (name, states_of(name)))
+                .filter(|(_, states)| states.iter().any(|state| *state != states[0]))
+                .map(|(name, states)| format!("{name}: {}", states.join(", ")))
+                .collect(),
             unnamed: all().filter(|seen| !seen.is_named()).map(Seen::line).collect(),
             archives_missed: archives()
                 .filter(|(_, is_covered)| !is_covered)
@@ -107,6 +117,7 @@ impl Score {
         let _ = writeln!(text, "median bytes written          {}", self.written);
         for (title, lines) in [
             ("contradiction", &self.contradictions),
+            ("not steady", &self.unsteady),
             ("not named", &self.unnamed),
             ("archive missed", &self.archives_missed),
         ] {
@@ -126,7 +137,7 @@ fn ratio(part: usize, of: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// docs/methods/verdict.md has the results of 300 sticks.
+    /// docs/verdict.md has the results of 300 sticks.
     #[test]
     fn first_screens_of_some_sticks_do_not_contradict_themselves() {
         let cases = threads::each(12, |index| Seen::of_case(7, index)).unwrap();

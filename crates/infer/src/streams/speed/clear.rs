@@ -1,15 +1,10 @@
 //! Whether a row of equal requests has gone on long enough.
 
-use std::time::Duration;
-
 use flashscope_record::observation::SpeedCell;
 
-use crate::streams::batch_means::STUDENT_95;
 use crate::streams::drift::Drift;
-use crate::streams::speed::phases::Phases;
+use crate::streams::speed::phases::{CLEAR_AFTER, Phases};
 
-/// The least time of a steady phase. Guess: the host's own delays last up to two seconds.
-pub const CLEAR_AFTER: Duration = Duration::from_secs(2);
 /// The fewest requests of a steady phase: those after a start may be of two kinds. Guess.
 const CLEAR_REQUESTS: usize = 24;
 /// An interval with at most this half width, as a share, is narrow enough: the stated precision of a row
@@ -29,7 +24,7 @@ pub fn is_clear(cell: &SpeedCell) -> bool {
     phases.mean().is_some_and(|mean| {
         requests >= CLEAR_REQUESTS
             && mean.seconds >= CLEAR_AFTER.as_secs_f64()
-            && mean.error * *STUDENT_95 <= CLEAR_HALF_WIDTH
+            && mean.half_width() <= CLEAR_HALF_WIDTH
             && mean.halves <= CLEAR_HALVES
     })
 }
@@ -51,5 +46,5 @@ pub fn is_fresh(cell: &SpeedCell) -> bool {
 #[must_use]
 pub fn is_vague(cell: &SpeedCell) -> bool {
     let mean = Phases::of(cell).and_then(|phases| phases.mean());
-    mean.is_none_or(|mean| mean.error * *STUDENT_95 > VAGUE_HALF_WIDTH)
+    mean.is_none_or(|mean| mean.half_width() > VAGUE_HALF_WIDTH)
 }

@@ -13,9 +13,9 @@ mod recovery;
 #[cfg(test)]
 mod tests;
 
-pub use self::clear::{CLEAR_AFTER, is_changing, is_clear, is_fresh, is_vague};
+pub use self::clear::{is_changing, is_clear, is_fresh, is_vague};
 pub use self::expected::Expected;
 pub use self::not_flash::{exceeds, impossible};
-pub use self::phases::{Latencies, Startup};
+pub use self::phases::{CLEAR_AFTER, Latencies, Startup};
 pub use self::rate::{Speed, Unsettled, speed, speed_of};
 pub use self::recovery::ExhaustedCache;

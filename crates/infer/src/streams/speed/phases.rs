@@ -1,5 +1,7 @@
 //! The phases of a row of equal requests: its start-up, and the steady phase after it.
 
+use std::time::Duration;
+
 use flashscope_device::Bytes;
 
 use flashscope_record::observation::SpeedCell;
@@ -20,6 +22,12 @@ const LATER_LOW: f64 = 0.05;
 const LATER_HIGH: f64 = 0.95;
 /// The start-up is at most this part of the row: one half, since the later half is its reference.
 const STARTUP_SHARE: usize = 2;
+
+/// The least time of a steady phase. Guess: the host's own delays last up to two seconds.
+pub const CLEAR_AFTER: Duration = Duration::from_secs(2);
+/// The fewest requests that give a speed where they took at least [`CLEAR_AFTER`]: a device that takes
+/// seconds for each is slow, however few there were. Guess.
+const SLOW_REQUESTS_MIN: usize = 6;
 
 /// The start-up of a row, if its speed differs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -73,7 +81,7 @@ pub struct Phases {
 }
 
 impl Phases {
-    /// Of a row; `None` from too few requests.
+    /// Of a row; `None` from too few requests. A few slow ones are one phase.
     pub fn of(cell: &SpeedCell) -> Option<Self> {
         let requests = cell.ended_ns.len();
         let group = requests.div_ceil(STRETCHES_MAX).max(1);
@@ -85,18 +93,22 @@ impl Phases {
             Stretch { bytes, seconds_per_byte: seconds(end.saturating_sub(start)) / bytes }
         };
         let stream: Vec<Stretch> = ends.iter().zip(starts).zip(lengths).map(stretch).collect();
-        (stream.len() >= BATCHES).then(|| {
-            let started = startup_length(&stream);
-            let after = stream.get(started..).unwrap_or(&[]);
-            let drift = Drift::of(after);
-            let recovering = if drift == Some(Drift::Faster) { settled_from(after) } else { 0 };
-            Self { steady_from: started + recovering, stream, group, drift }
-        })
+        if stream.len() < BATCHES {
+            let lasted = ends.last().copied().map_or(Duration::ZERO, Duration::from_nanos);
+            let is_enough = stream.len() >= SLOW_REQUESTS_MIN && lasted >= CLEAR_AFTER;
+            return is_enough.then_some(Self { stream, group, steady_from: 0, drift: None });
+        }
+        let started = startup_length(&stream);
+        let after = stream.get(started..).unwrap_or(&[]);
+        let drift = Drift::of(after);
+        let recovering = if drift == Some(Drift::Faster) { settled_from(after) } else { 0 };
+        Some(Self { steady_from: started + recovering, stream, group, drift })
     }
 
     /// The mean of the steady phase.
     pub fn mean(&self) -> Option<Mean> {
-        Mean::of(self.stream.get(self.steady_from..)?)
+        let steady = self.stream.get(self.steady_from..)?;
+        if self.stream.len() < BATCHES { Mean::of_few(steady) } else { Mean::of(steady) }
     }
 
     /// Whether the steady phase is at least twice as long as the start-up.

@@ -5,7 +5,6 @@ use flashscope_device::Bytes;
 use flashscope_record::finding::{Cached, Confidence};
 use flashscope_record::observation::{Direction, LinkLimit, SpeedCase, SpeedCell, SpeedData};
 
-use crate::streams::batch_means::STUDENT_95;
 use crate::streams::drift::Drift;
 use crate::streams::speed::clear::is_clear;
 use crate::streams::speed::expected::Expected;
@@ -109,7 +108,7 @@ impl Speed {
 pub fn speed(cell: &SpeedCell, link: Option<&LinkLimit>) -> Option<Speed> {
     let phases = Phases::of(cell).filter(|_| !is_one_request(cell))?;
     let mean = phases.mean()?;
-    let half = (mean.error * *STUDENT_95).max(HALF_WIDTH_MIN);
+    let half = mean.half_width().max(HALF_WIDTH_MIN);
     let bytes_per_s = 1.0 / mean.seconds_per_byte;
     let steady = cell.took_ns.get(phases.first_steady_request()..).unwrap_or(&[]);
     Some(Speed {

@@ -57,6 +57,19 @@ fn the_interval_of_an_even_row_has_the_least_width_and_that_of_an_uneven_one_its
 }
 
 #[test]
+fn few_requests_have_a_speed_where_they_took_seconds() {
+    let took = [1300, 1310, 1330, 1300, 2, 1350, 1320];
+    let slow = speed(&writes(took), None).unwrap();
+    let mean = took.iter().sum::<u64>() as f64 / 7e3;
+    assert!((slow.bytes_per_s * mean / 1_048_576.0 - 1.0).abs() < 1e-6, "{slow:?}");
+    assert!((0.3..0.6).contains(&half_width(&slow)), "the fast one widens it: {slow:?}");
+    assert!(!is_clear(&writes(took)));
+    assert!(speed(&writes(took.map(|each| each / 10)), None).is_none(), "a second is too short");
+    assert!(speed(&writes([1300; 5]), None).is_none(), "five are too few");
+    assert!(speed(&writes([1, 1, 1, 1, 1, 1, 9000]), None).is_none(), "one of them hung");
+}
+
+#[test]
 fn the_interval_over_periods_of_stalls_has_both_ends() {
     let stall = |index: u64| if index % 16 == 15 { 400 + index % 3 * 40 } else { 50 };
     let data = data(vec![writes((0..160).map(stall))]);
