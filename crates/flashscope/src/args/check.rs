@@ -38,13 +38,15 @@ pub struct Check {
     /// Test the speed classes alone, against --claimed.
     ///
     /// The speed class, U, V and A of the SD Association, compared with the marks that the registers of a
-    /// card or --claimed claim; without any, prints which classes are reached. Exit code 0: all claims that
-    /// could be tested pass; 1: one fails; 5: none can be tested here.
+    /// card or --claimed claim; without any, prints which classes are reached. Writes only if a claim is
+    /// about writing. Exit code 0: all claims that could be tested pass; 1: one fails; 5: none can be tested
+    /// here.
     #[arg(help_heading = heading::MEASURED, long, conflicts_with_all = ["sustained", "details"])]
     pub class: bool,
     /// What is printed on the card or stick, such as U3,A1.
     ///
-    /// Marks, or the speed of "up to 90 MB/s" as 90 or 90MB/s. Several with commas, as in U3,A1,90MB/s.
+    /// Marks, or the speed of "up to 90 MB/s" as 90 or 90MB/s. Several with commas, as in U3,A1,90MB/s. Exit
+    /// code 1 if one of them, or of those in the registers of a card, fails; also without --class.
     #[arg(help_heading = heading::MEASURED, hide_short_help = true, long, value_name = "MARKS", value_delimiter = ',')]
     pub claimed: Vec<SpeedMark>,
     /// Limits.

@@ -26,7 +26,7 @@ const STORED_MIN: Bytes = Bytes::mib(16);
 /// Runs the command.
 ///
 /// # Errors
-/// As [`outputs::permit`], [`target::open`] and [`show::measurement`].
+/// As [`outputs::permit`], [`target::open`] and [`show::check`].
 pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
     outputs::permit(&arguments.output.files, target::file(&arguments.target))?;
     if arguments.class {
@@ -58,7 +58,7 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
     let findings = flashscope_infer::findings_of(&run);
     let concluded = Concluded::of_check(&run, findings, || !target.interrupt.is_requested());
     let printer = &printer.with_details(arguments.details);
-    let shown = show::measurement(&target, &run, &concluded, &arguments.output.files, printer);
+    let shown = show::check(&target, &run, &concluded, &arguments.output.files, printer);
     let failed = measured.failed.map_or(Ok(()), |error| Err(error).or_exit_bare(Exit::Failed));
     restored.and(failed).and(shown)
 }

@@ -2,7 +2,7 @@
 
 use flashscope_device::layer::Window;
 use flashscope_device::{Bytes, Device};
-use flashscope_infer::classes::RANDOM_RANGE;
+use flashscope_infer::classes::{RANDOM_RANGE, need_writes};
 use flashscope_infer::classes_of;
 use flashscope_linux::FileSize;
 use flashscope_measure::class_tests::ClassTests;
@@ -79,7 +79,7 @@ fn in_directory(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
 
 fn tests(arguments: &Check, target: &Target) -> ClassTests {
     ClassTests {
-        writes: target.writable,
+        writes: target.writable && need_writes(&target.attachment.claims.marks),
         allocation_unit: target.attachment.claims.allocation_unit,
         link: Some(target.link.clone().unwrap_or_else(target::memory)),
         is_buffered: target.is_buffered,
@@ -93,6 +93,10 @@ fn announce(target: &Target, tests: &ClassTests, capacity: Bytes, printer: &Prin
     printer.notes(&target.remarks);
     let (cost, left) = (tests.cost(capacity), target.device.left());
     let time = duration::about(left.device_time.map_or(cost.time, |left| left.min(cost.time)));
+    if !need_writes(&target.attachment.claims.marks) {
+        printer.remark(format!("reads only, at most {time}: the claims are about reading"));
+        return;
+    }
     if !tests.writes {
         printer.remark(format!(
             "reads only, at most {time}: the classes need writes; --scratch (all data is put back) or --erase permits them"

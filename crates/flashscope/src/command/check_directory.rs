@@ -27,7 +27,7 @@ const FILE_SIZE_MIN: Bytes = Bytes::mib(16);
 /// Runs the command.
 ///
 /// # Errors
-/// As [`target::open_file_on_device`] and [`show::measurement`]; exit code 2 with `--sustained`.
+/// As [`target::open_file_on_device`] and [`show::check`]; exit code 2 with `--sustained`.
 pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
     let text = &arguments.target;
     if arguments.sustained {
@@ -52,7 +52,7 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
     let findings = flashscope_infer::findings_of(&run);
     let concluded = Concluded::of_check(&run, findings, || !target.interrupt.is_requested());
     let printer = &printer.with_details(arguments.details);
-    let shown = show::measurement(&target, &run, &concluded, &arguments.output.files, printer);
+    let shown = show::check(&target, &run, &concluded, &arguments.output.files, printer);
     if target.interrupt.is_requested() {
         print_removed(&target, &run, printer);
     }

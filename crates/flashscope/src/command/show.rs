@@ -3,6 +3,7 @@
 use std::io;
 
 use flashscope_device::layer::Cost;
+use flashscope_infer::classes_of;
 use flashscope_record::attachment::Attachment;
 use flashscope_record::observation::{Cause, Conditions, Data, Ended, Observations, Source, StopReason};
 use flashscope_record::run_file::{FORMAT, RunFile};
@@ -127,6 +128,20 @@ pub fn measurement(
     let stored = outputs::write(files, &concluded.report(run), printer);
     shown.and(stored)?;
     end(target, run, files, printer)
+}
+
+/// The same of a check: a claim that fails is a problem of the stick, as in `check --class`.
+pub fn check(
+    target: &Target,
+    run: &RunFile,
+    concluded: &Concluded,
+    files: &[std::path::PathBuf],
+    printer: &Printer,
+) -> Result<Exit, Failure> {
+    Ok(match measurement(target, run, concluded, files, printer)? {
+        Exit::Fine if classes_of(run).has_failed_claim() => Exit::Problem,
+        exit => exit,
+    })
 }
 
 /// Prints and stores a benchmark in rounds. One that was interrupted is always stored.

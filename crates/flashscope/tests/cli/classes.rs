@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{document, flashscope, image, schema, stderr, stdout};
+use super::{flashscope, image, schema, stderr, stdout};
 
 /// The document and the exit code.
 fn class_check(arguments: &[&str]) -> (Value, Option<i32>) {
@@ -64,6 +64,27 @@ fn exit_code_of_class_follows_the_claims() {
 }
 
 #[test]
+fn exit_code_of_a_check_follows_the_claims_as_well() {
+    let code = |claimed: &[&str]| {
+        let output = flashscope(&[&["check", "sim:generic-2g", "--json"], claimed].concat());
+        output.status.code()
+    };
+    assert_eq!(code(&[]), Some(0), "nothing is claimed");
+    assert_eq!(code(&["--claimed", "10MB/s"]), Some(0), "it reads at 17 MB/s");
+    assert_eq!(code(&["--claimed", "25MB/s"]), Some(1));
+    assert_eq!(code(&["--claimed", "V90"]), Some(0), "not testable at this link");
+}
+
+#[test]
+fn claim_about_reading_is_tested_without_writes() {
+    let output = flashscope(&["check", "sim:generic-2g", "--class", "--claimed", "10MB/s"]);
+    assert!(stdout(&output).contains("Passes: 10MB/s"), "{}", stdout(&output));
+    assert!(stderr(&output).contains("reads only") && !stderr(&output).contains("written"), "{output:?}");
+    let of_writes = flashscope(&["check", "sim:generic-2g", "--class", "--claimed", "10MB/s,C2"]);
+    assert!(stderr(&of_writes).contains("will be written"), "{}", stderr(&of_writes));
+}
+
+#[test]
 fn classes_are_not_testable_by_reading_alone() {
     let folder = tempfile::tempdir().unwrap();
     let image = image(&folder, 64);
@@ -77,7 +98,9 @@ fn failed_claim_stands_on_the_first_screen_within_its_lines() {
     assert!(text.contains("Fails its mark U3: sequential write "), "{text}");
     let widest = text.lines().map(|line| line.chars().count()).max();
     assert!(text.lines().count() <= 20 && widest <= Some(80), "{text}");
-    let checked = document(&["check", "sim:generic-2g", "--claimed", "U3"]);
+    let output = flashscope(&["check", "sim:generic-2g", "--claimed", "U3", "--json"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let checked: Value = serde_json::from_str(&stdout(&output)).unwrap();
     assert_eq!(checked["classes"]["claimed"][0]["verdict"], "fail", "{checked:#}");
     let details = stdout(&flashscope(&["check", "sim:generic-2g", "--details"]));
     let words = details.split_whitespace().collect::<Vec<_>>().join(" ");

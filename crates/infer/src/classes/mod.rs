@@ -12,7 +12,7 @@ use flashscope_record::claims::{SpeedMark, Untestable};
 use flashscope_record::observation::{Data, Direction, Observations, Order, SpeedCell, SpeedData};
 use flashscope_record::run_file::RunFile;
 
-pub use requirement::{A1, A2, RandomIops, Requirement};
+pub use requirement::{A1, A2, RandomIops, Requirement, need_writes};
 pub use units::{SUB_UNIT, UnitSpeeds};
 
 use crate::streams::speed::speed_of;

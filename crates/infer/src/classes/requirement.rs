@@ -40,6 +40,13 @@ impl Requirement {
     }
 }
 
+/// Whether a test of these claims writes; one of no claims tests every class.
+#[must_use]
+pub fn need_writes(claims: &[SpeedMark]) -> bool {
+    let mut required = claims.iter().flat_map(|mark| requirements(*mark));
+    claims.is_empty() || required.any(|requirement| requirement.direction == Direction::Write)
+}
+
 /// All requirements of a claim. "Up to" is the sequential read speed, as sellers use it.
 pub fn requirements(mark: SpeedMark) -> Vec<Requirement> {
     let stream =
@@ -59,5 +66,18 @@ pub fn requirements(mark: SpeedMark) -> Vec<Requirement> {
             all.extend([iops(Direction::Read, read), iops(Direction::Write, write)]);
             all
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn claim_about_reading_needs_no_writes() {
+        let up_to = SpeedMark::UpTo(90.0);
+        assert!(!need_writes(&[up_to]));
+        assert!(need_writes(&[up_to, SpeedMark::UhsGrade(3)]));
+        assert!(need_writes(&[]), "every class is tested");
     }
 }
