@@ -60,7 +60,10 @@ pub fn failed_claim(run: &RunFile) -> Option<String> {
     let test = failed.tests.iter().find(|test| test.verdict == ClassVerdict::Fail)?;
     let (value, unit) = test.measured.map(|speed| value(test, speed.bytes_per_s))?;
     let (needed, _) = value_of(test, test.required.bytes_per_s);
-    Some(format!("Fails its mark {}: {} {value} of {needed} {unit}.", failed.mark, name(test)))
+    let is_of_units = (test.required.order, test.required.direction) == (Order::Linear, Direction::Write);
+    let where_slowest = classes.units.as_ref().filter(|_| is_of_units);
+    let part = where_slowest.map_or_else(String::new, |units| format!(" in its slowest {}", units.unit));
+    Some(format!("Fails its mark {}: {} {value} of {needed} {unit}{part}.", failed.mark, name(test)))
 }
 
 fn text(classes: &Classes) -> ClassesText {

@@ -96,6 +96,7 @@ fn classes_are_not_testable_by_reading_alone() {
 fn failed_claim_stands_on_the_first_screen_within_its_lines() {
     let text = stdout(&flashscope(&["check", "sim:generic-2g", "--claimed", "U3,C2"]));
     assert!(text.contains("Fails its mark U3: sequential write "), "{text}");
+    assert!(text.contains("of 30 MB/s in its slowest 4 MiB."), "a class does not ask the mean: {text}");
     let widest = text.lines().map(|line| line.chars().count()).max();
     assert!(text.lines().count() <= 20 && widest <= Some(80), "{text}");
     let output = flashscope(&["check", "sim:generic-2g", "--claimed", "U3", "--json"]);

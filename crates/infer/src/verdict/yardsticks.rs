@@ -5,6 +5,9 @@
 //! carries 30 to 42 MB/s in practice (`record::attachment`). The lower thresholds of random requests are a
 //! third and a fifth of A1. Guess: published sticks reach 2 to 140 IOPS in random writes, cards that boot
 //! well more than 100.
+//!
+//! No yardstick of sequential writes names a class: the number is a mean, and a class asks the slowest
+//! allocation unit.
 
 use flashscope_record::attachment::{Link, LinkKind};
 use flashscope_record::observation::{Direction, Order};
@@ -35,8 +38,8 @@ pub fn yardstick(direction: Direction, order: Order, link: Option<&Link>) -> Yar
     match (order, direction, is_usb3) {
         (Order::Linear, Direction::Read, true) => per_s(42.0, 150.0, read_name),
         (Order::Linear, Direction::Read, false) => per_s(15.0, 30.0, read_name),
-        (Order::Linear, Direction::Write, true) => per_s(10.0, U3_BYTES_PER_S / 1e6, "U3 asks 30"),
-        (Order::Linear, Direction::Write, false) => per_s(6.0, 10.0, "class 10 asks 10"),
+        (Order::Linear, Direction::Write, true) => per_s(10.0, U3_BYTES_PER_S / 1e6, "30 is good"),
+        (Order::Linear, Direction::Write, false) => per_s(6.0, 10.0, "10 is good"),
         (Order::Random, Direction::Read, _) => iops(A1.read / 3.0, A1.read, "A1 asks 1,500"),
         (Order::Random, Direction::Write, _) => iops(A1.write / 5.0, A1.write, "A1 asks 500"),
     }
@@ -52,6 +55,15 @@ mod tests {
             let Yardstick { good_from, name, .. } = yardstick(direction, Order::Random, None);
             let digits: String = name.trim_start_matches("A1").chars().filter(char::is_ascii_digit).collect();
             assert_eq!(digits.parse(), Ok(good_from / RANDOM_REQUEST.as_f64()), "{name}");
+        }
+    }
+
+    #[test]
+    fn yardstick_of_a_mean_names_no_class_that_asks_the_slowest_unit() {
+        let usb = Link::usb(5000.0, None).unwrap();
+        for link in [Some(&usb), None] {
+            let Yardstick { good_from, name, .. } = yardstick(Direction::Write, Order::Linear, link);
+            assert_eq!(name, format!("{} is good", good_from / 1e6));
         }
     }
 

@@ -249,7 +249,7 @@ mod tests {
             interval: interval.to_owned(),
             mark,
             mark_text,
-            yardstick: "class 10 asks 10",
+            yardstick: "10 is good",
         }
     }
 
@@ -272,7 +272,7 @@ mod tests {
             assert!(text.lines().all(|line| line.width() <= width) && !text.contains('…'), "{width}: {text}");
             assert!(text.contains("page cache") && text.contains("not measured"), "{width}: {text}");
         }
-        assert_eq!(drawn_at(80).matches("class 10 asks 10").count(), 1, "{}", drawn_at(80));
+        assert_eq!(drawn_at(80).matches("10 is good").count(), 1, "{}", drawn_at(80));
         assert_eq!(drawn_at(44).matches("2,106").count(), 0, "{}", drawn_at(44));
     }
 }
