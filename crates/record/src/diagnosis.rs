@@ -4,7 +4,7 @@
 mod evidence;
 mod reason;
 
-pub use evidence::{DiagnosisEvidence, LinkUse};
+pub use evidence::{DiagnosisEvidence, LinkUse, StallCause};
 pub use reason::{Decider, DiagnosisReason};
 
 use flashscope_device::Bytes;

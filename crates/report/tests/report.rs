@@ -372,7 +372,7 @@ fn idle_time_is_not_advised_against_stalls() {
     };
     let (run, findings) = with_sustained_write(stalling.clone());
     let text = terminal(&Report::new(&run, &findings), 300, Style::Plain);
-    assert!(text.contains("SLC cache exhausted, or garbage collection: stalls take 75 %"), "{text}");
+    assert!(text.contains("Stalls in long copies: stalls take 75 %"), "{text}");
     assert_eq!(idle_advice_has_gain(stalling), None);
 }
 

@@ -5,9 +5,11 @@ use std::time::Duration;
 use flashscope_device::Bytes;
 use flashscope_record::attachment::{Attachment, Driver, Link};
 use flashscope_record::diagnosis::{
-    Bottleneck, Conclusion, Diagnosis, DiagnosisEvidence, DiagnosisReason, GAIN_REPORTED_MIN,
+    Bottleneck, Conclusion, Diagnosis, DiagnosisEvidence, DiagnosisReason, GAIN_REPORTED_MIN, StallCause,
 };
-use flashscope_record::finding::{Confidence, Evidence, Finding, FindingId, ReadEvidence, Reason, Value};
+use flashscope_record::finding::{
+    Confidence, Evidence, Finding, FindingId, FtlClass, ReadEvidence, Reason, Value,
+};
 use flashscope_record::observation::{
     Conditions, Data, Ended, LongWrite, Observations, OpenUnitsCell, OpenUnitsData, Order, Piece, Source,
     SustainedData, Times, WriteSizeCell, WriteSizeData,
@@ -281,6 +283,30 @@ fn stalls_count_once_in_a_long_copy() {
         panic!("{diagnosis:#?}")
     };
     assert!(near(long, bytes_per_s), "{long} instead of {bytes_per_s}");
+}
+
+#[test]
+fn stalls_are_named_by_what_the_findings_support() {
+    let per_mib = PER_KIB * 1024.0;
+    let is_stall = |index: &usize| index % 16 == 15;
+    let stream: Vec<f64> = (0..400).map(|index| per_mib + if is_stall(&index) { 0.5 } else { 0.0 }).collect();
+    let cause = |more: Option<Finding>| {
+        let bytes_per_s = 400.0 * 1_048_576.0 / stream.iter().sum::<f64>();
+        let stalls = (0..400).filter(is_stall).collect();
+        let stick = Stick { stream: stream.clone(), stalls, ..sound() }.with(rate(bytes_per_s));
+        let diagnosis = more.into_iter().fold(stick, Stick::with).diagnosis();
+        match evidence(&diagnosis, Bottleneck::SlcCache) {
+            Some(DiagnosisEvidence::Stalls { cause, .. }) => cause,
+            _ => panic!("{diagnosis:#?}"),
+        }
+    };
+    let block = |mib| bytes(FindingId::EraseBlockBytes, Bytes::mib(mib));
+    assert_eq!(cause(Some(block(16))), StallCause::OpeningEraseBlock);
+    assert_eq!(cause(Some(block(4))), StallCause::Unknown, "one in four blocks");
+    assert_eq!(cause(None), StallCause::Unknown);
+    let class = |class| Some(found(FindingId::FtlClass, Value::Class { class, above: None }));
+    assert_eq!(cause(class(FtlClass::PageMapped)), StallCause::GarbageCollection);
+    assert_eq!(cause(class(FtlClass::OpenBlock)), StallCause::Unknown);
 }
 
 /// The speed of a stream whose finding is unknown: usable, or the reason of the finding.

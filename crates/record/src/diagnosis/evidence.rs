@@ -73,6 +73,8 @@ pub enum DiagnosisEvidence {
         share: f64,
         /// How many bytes are written from stall to stall.
         period: Bytes,
+        /// What the controller does meanwhile, as far as the findings support it.
+        cause: StallCause,
         /// The speed of a long copy, stalls included.
         bytes_per_s: f64,
     },
@@ -117,6 +119,17 @@ pub enum DiagnosisEvidence {
         /// The speed of a long copy.
         long_bytes_per_s: f64,
     },
+}
+
+/// What the controller does during a stall.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StallCause {
+    /// One stall comes in each erase block: opening it takes the time of an erasure, or of copying another.
+    OpeningEraseBlock,
+    /// The controller maps pages into any free space, which only garbage collection makes.
+    GarbageCollection,
+    /// The findings do not tell.
+    Unknown,
 }
 
 /// How close the measured speed is to the range of a link.

@@ -1,6 +1,8 @@
 //! The cause in one short sentence, from the diagnosis alone.
 
-use flashscope_record::diagnosis::{Bottleneck, Conclusion, Cost, DiagnosisEvidence, DiagnosisReason};
+use flashscope_record::diagnosis::{
+    Bottleneck, Conclusion, Cost, DiagnosisEvidence, DiagnosisReason, StallCause,
+};
 use flashscope_record::figure::{speed, time};
 use flashscope_record::observation::Direction;
 use flashscope_record::run_file::RunFile;
@@ -83,10 +85,20 @@ fn of_cost(cost: &Cost) -> String {
                 format!("with {streams} erase blocks written round-robin, a write takes {}", time(*beyond_s))
             }
         },
-        DiagnosisEvidence::Stalls { share, period, .. } => format!(
-            "garbage collection takes {:.0} % of a long copy, one stall every {period}",
-            share * 100.0
-        ),
+        DiagnosisEvidence::Stalls { share, period, cause, .. } => {
+            let percent = share * 100.0;
+            match cause {
+                StallCause::OpeningEraseBlock => {
+                    format!("opening erase blocks of {period} takes {percent:.0} % of a long copy")
+                }
+                StallCause::GarbageCollection => {
+                    format!("garbage collection takes {percent:.0} % of a long copy, once every {period}")
+                }
+                StallCause::Unknown => {
+                    format!("stalls take {percent:.0} % of a long copy, one every {period}")
+                }
+            }
+        }
         DiagnosisEvidence::Slowdown { before_bytes_per_s, after_bytes_per_s } => format!(
             "once its fast cache is full, {} become {}",
             speed(*before_bytes_per_s),

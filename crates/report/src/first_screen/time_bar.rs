@@ -2,10 +2,12 @@
 
 use flashscope_record::diagnosis::{Bottleneck, Diagnosis, DiagnosisEvidence};
 
+use crate::words::diagnosis::stall_name;
+
 /// A part of the time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimePart {
-    /// `garbage collection`.
+    /// `small writes`.
     pub name: &'static str,
     /// The bottleneck.
     pub bottleneck: Bottleneck,
@@ -44,8 +46,11 @@ fn name(bottleneck: Bottleneck, diagnosis: &Diagnosis) -> &'static str {
         Bottleneck::Alignment => "misaligned partition",
         Bottleneck::Filesystem => "misaligned filesystem",
         Bottleneck::OpenUnits => "merges",
-        Bottleneck::SlcCache if matches!(evidence, Some(DiagnosisEvidence::Slowdown { .. })) => "full cache",
-        Bottleneck::SlcCache => "garbage collection",
+        Bottleneck::SlcCache => match evidence {
+            Some(DiagnosisEvidence::Slowdown { .. }) => "full cache",
+            Some(DiagnosisEvidence::Stalls { cause, .. }) => stall_name(*cause),
+            _ => "long copies",
+        },
         Bottleneck::DataSource => "data source",
         Bottleneck::PageCache => "page cache",
         Bottleneck::Flash => "flash",

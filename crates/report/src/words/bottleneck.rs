@@ -4,7 +4,7 @@ use flashscope_record::diagnosis::{
     Bottleneck, Conclusion, Cost, Diagnosis, GAIN_REPORTED_MIN, Gain, Untested,
 };
 
-use super::diagnosis::{bottleneck_title, decider_text, evidence_text, reason_text};
+use super::diagnosis::{bottleneck_title, cost_title, decider_text, evidence_text, reason_text};
 use super::sentence::Sentence;
 
 pub fn sentences(diagnosis: &Diagnosis) -> Vec<Sentence> {
@@ -43,7 +43,7 @@ pub fn sentences(diagnosis: &Diagnosis) -> Vec<Sentence> {
 
 /// The bottleneck with its evidence: `small writes: a write of 4 KiB takes 4.4 ms`.
 fn cost_text(cost: &Cost) -> String {
-    format!("{}: {}", bottleneck_title(cost.bottleneck), evidence_text(&cost.evidence))
+    format!("{}: {}", cost_title(cost), evidence_text(&cost.evidence))
 }
 
 /// `1.4 to 2.1 times as fast`.

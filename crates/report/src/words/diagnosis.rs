@@ -2,7 +2,9 @@
 //! ends with a full stop.
 
 use flashscope_record::attachment::{LinkKind, LinkRange, SlowLinkCause};
-use flashscope_record::diagnosis::{Bottleneck, Decider, DiagnosisEvidence, DiagnosisReason, LinkUse};
+use flashscope_record::diagnosis::{
+    Bottleneck, Cost, Decider, DiagnosisEvidence, DiagnosisReason, LinkUse, StallCause,
+};
 use flashscope_record::figure::{speed, time};
 
 use super::reason;
@@ -19,10 +21,31 @@ pub const fn bottleneck_title(bottleneck: Bottleneck) -> &'static str {
         Bottleneck::Alignment => "partition alignment",
         Bottleneck::Filesystem => "filesystem alignment",
         Bottleneck::OpenUnits => "too many open erase blocks",
-        Bottleneck::SlcCache => "SLC cache exhausted, or garbage collection",
+        Bottleneck::SlcCache => "SLC cache exhausted, or stalls in long copies",
         Bottleneck::DataSource => "data source",
         Bottleneck::PageCache => "page cache",
         Bottleneck::Flash => "flash",
+    }
+}
+
+/// The name of a bottleneck by its evidence.
+#[must_use]
+pub const fn cost_title(cost: &Cost) -> &'static str {
+    match &cost.evidence {
+        DiagnosisEvidence::Slowdown { .. } => "SLC cache exhausted",
+        DiagnosisEvidence::Stalls { cause: StallCause::Unknown, .. } => "stalls in long copies",
+        DiagnosisEvidence::Stalls { cause, .. } => stall_name(*cause),
+        _ => bottleneck_title(cost.bottleneck),
+    }
+}
+
+/// The name of a stall by its cause.
+#[must_use]
+pub const fn stall_name(cause: StallCause) -> &'static str {
+    match cause {
+        StallCause::OpeningEraseBlock => "opening erase blocks",
+        StallCause::GarbageCollection => "garbage collection",
+        StallCause::Unknown => "stalls",
     }
 }
 
@@ -59,10 +82,11 @@ pub fn evidence_text(evidence: &DiagnosisEvidence) -> String {
                 None => format!("with {streams} erase blocks written round-robin, {latencies}"),
             }
         }
-        DiagnosisEvidence::Stalls { share, period, bytes_per_s } => format!(
-            "stalls take {:.0} % of the time of a long copy, one every {period}, and leave {}",
+        DiagnosisEvidence::Stalls { share, period, cause, bytes_per_s } => format!(
+            "stalls take {:.0} % of the time of a long copy, one every {period}, and leave {}{}",
             share * 100.0,
-            speed(*bytes_per_s)
+            speed(*bytes_per_s),
+            stall_cause_text(*cause)
         ),
         DiagnosisEvidence::Slowdown { before_bytes_per_s, after_bytes_per_s } => {
             format!("a long copy slows from {} to {}", speed(*before_bytes_per_s), speed(*after_bytes_per_s))
@@ -78,6 +102,17 @@ pub fn evidence_text(evidence: &DiagnosisEvidence) -> String {
             speed(*single_bytes_per_s),
             speed(*long_bytes_per_s)
         ),
+    }
+}
+
+/// Why the stalls have this cause.
+const fn stall_cause_text(cause: StallCause) -> &'static str {
+    match cause {
+        StallCause::OpeningEraseBlock => ": one in each erase block, so that opening it costs this time",
+        StallCause::GarbageCollection => {
+            ": the translation layer maps into any free space, which garbage collection makes"
+        }
+        StallCause::Unknown => "",
     }
 }
 

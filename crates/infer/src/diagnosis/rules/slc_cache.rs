@@ -1,12 +1,14 @@
-//! Rule *SLC cache*: the cost of an exhausted SLC cache, or of garbage collection, for a long copy.
+//! Rule *SLC cache*: the cost of an exhausted SLC cache, or of stalls, for a long copy.
 
-use flashscope_record::diagnosis::{Bottleneck, Decider, DiagnosisEvidence, Untested};
-use flashscope_record::finding::{FindingId, Outcome};
+use flashscope_device::Bytes;
+use flashscope_record::diagnosis::{Bottleneck, Decider, DiagnosisEvidence, StallCause, Untested};
+use flashscope_record::finding::{Finding, FindingId, FtlClass, Outcome, Value};
 
 use crate::diagnosis::gain::{Counterfactual, Range};
 use crate::diagnosis::inputs::Inputs;
 use crate::diagnosis::long_stream::{slowdown, stalls_without_cache, stream, time_per_byte};
 use crate::diagnosis::workload::{CopyPart, Workload};
+use crate::streams::stalls::Stalls;
 
 /// The factor within which the throughput before the slow-down is known. Guess.
 const CACHE_FACTOR: f64 = 1.08;
@@ -32,6 +34,7 @@ pub fn counterfactual(inputs: &Inputs<'_>, workload: &Workload) -> Result<Option
             DiagnosisEvidence::Stalls {
                 share: stalls.share,
                 period: stalls.period,
+                cause: stall_cause(inputs, &stalls, stream.request),
                 bytes_per_s: long_bytes_per_s,
             },
         );
@@ -55,6 +58,22 @@ pub fn counterfactual(inputs: &Inputs<'_>, workload: &Workload) -> Result<Option
         [Some(large), None, None, None],
         DiagnosisEvidence::SlowLongCopy { single_bytes_per_s, long_bytes_per_s },
     )
+}
+
+/// The cause of stalls in a stream of `request` bytes a write. A stall is known to a write, so that its
+/// period is known to a write more or less.
+fn stall_cause(inputs: &Inputs<'_>, stalls: &Stalls, request: Bytes) -> StallCause {
+    let period = stalls.period_low.saturating_sub(request)..=stalls.period_high + request;
+    let block = inputs.finding(FindingId::EraseBlockBytes).and_then(Finding::bytes);
+    if block.is_some_and(|block| period.contains(&block)) {
+        return StallCause::OpeningEraseBlock;
+    }
+    match inputs.finding(FindingId::FtlClass).and_then(Finding::value) {
+        Some(Value::Class { class: FtlClass::PageMapped | FtlClass::LogStructured, .. }) => {
+            StallCause::GarbageCollection
+        }
+        _ => StallCause::Unknown,
+    }
 }
 
 /// A long stream; if there was one, the measurement that its unknown findings name.
