@@ -191,6 +191,17 @@ fn check_that_a_budget_cuts_short_says_so_and_repeats_its_own_target() {
     assert!(words.contains(&action), "{text}");
 }
 
+/// A virtual stick holds no data that could be put back.
+#[test]
+fn check_without_a_write_advises_a_command_that_measures_writing() {
+    let text = stdout(&flashscope(&["check", "sim:generic-2g", "--write-budget", "0"]));
+    assert!(text.contains("measure writing\n") && !text.contains("put back"), "{text}");
+    let mut commands = text.lines().filter_map(|line| line.trim().strip_prefix("flashscope "));
+    let command: Vec<&str> = commands.next().unwrap().split(' ').collect();
+    let checked = document(&command);
+    assert!(checked["verdict"]["numbers"][1]["bytes_per_s"].is_f64(), "{command:?}: {checked:#}");
+}
+
 #[test]
 fn failing_stick_is_backed_up_unless_its_data_was_overwritten() {
     let stick = "sim:generic-2g?fault=read-errors:share=0.02";

@@ -1,9 +1,11 @@
 //! Actions in words: what to do, the command to paste, the gain, and what it costs.
 
+use flashscope_device::Bytes;
+use flashscope_device::layer::Limit;
 use flashscope_layout::Purpose;
 use flashscope_layout::steps::quoted_path;
 use flashscope_record::diagnosis::Gain;
-use flashscope_record::observation::is_in_file;
+use flashscope_record::observation::{Ended, StopReason, is_in_file};
 use flashscope_record::run_file::RunFile;
 use flashscope_record::verdict::{Action, ActionKind, GainScope};
 
@@ -78,12 +80,14 @@ fn what(kind: ActionKind, report: &Report<'_>) -> String {
             None if is_in_file(&report.run.observations) => {
                 "unmount it and measure it as a whole; all data is put back at the end"
             }
+            None if report.run.is_of_a_virtual_stick() => "measure small writes as well",
             None => "measure small writes as well; all data is put back at the end",
         }
         .to_owned(),
         ActionKind::MeasureWrites if mount_point(report).is_some() => {
             "measure writing, in a file of its own; nothing is erased".to_owned()
         }
+        ActionKind::MeasureWrites if report.run.is_of_a_virtual_stick() => "measure writing".to_owned(),
         ActionKind::MeasureWrites => "measure writing; all data is put back at the end".to_owned(),
         ActionKind::MeasureLongStream => "measure a long stream of writes, which takes minutes".to_owned(),
     }
@@ -119,11 +123,11 @@ fn commands(kind: ActionKind, report: &Report<'_>) -> Vec<String> {
             vec!["sudo flashscope check /dev/sdX --scratch".to_owned()]
         }
         ActionKind::MeasureWrites if is_in_file || run.is_of_a_virtual_stick() => {
-            vec![format!("flashscope check {target}")]
+            vec![format!("flashscope check {target}{}", larger_budget(run))]
         }
         ActionKind::MeasureWrites => vec![match mount_point(report) {
             Some(path) if !wrote(report) => format!("flashscope check {}", quoted_path(path)),
-            _ => format!("{sudo}flashscope check {target} --scratch"),
+            _ => format!("{sudo}flashscope check {target} --scratch{}", larger_budget(run)),
         }],
         ActionKind::MeasureLongStream if is_in_file => vec![format!("flashscope bench sustained {target}")],
         ActionKind::MeasureLongStream if run.is_of_a_virtual_stick() => {
@@ -134,6 +138,23 @@ fn commands(kind: ActionKind, report: &Report<'_>) -> Vec<String> {
         }
     }
 }
+
+/// The option for twice the bytes that were allowed, if the run's limit may be the usual one: without it, the
+/// same command ends where this run did.
+fn larger_budget(run: &RunFile) -> String {
+    let limit = run.observations.iter().find_map(|seen| match seen.ended {
+        Ended::Early { reason: StopReason::Budget { limit: Limit::Written { limit, .. } }, .. } => {
+            Some(limit)
+        }
+        _ => None,
+    });
+    let larger =
+        limit.filter(|limit| *limit >= USUAL_LIMIT_MIN).map(|limit| (limit * 2).round_up(Bytes::gib(1)));
+    larger.map_or_else(String::new, |larger| format!(" --write-budget {}GiB", larger / Bytes::gib(1)))
+}
+
+/// A limit from this size on may be the usual one, 2 GiB; a smaller one was given, and the usual one suffices.
+const USUAL_LIMIT_MIN: Bytes = Bytes::gib(2);
 
 /// What a new layout is for, if the filesystem stays what it is.
 fn purpose(run: &RunFile) -> Purpose {
@@ -160,4 +181,29 @@ fn kernel_name(target: &str) -> Option<&str> {
     let name = target.strip_prefix("/dev/")?;
     let is_sd = name.starts_with("sd") && name.chars().all(|c| c.is_ascii_alphanumeric());
     is_sd.then(|| name.trim_end_matches(|c: char| c.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use flashscope_record::observation::{Cause, Conditions, Data, Observations, Source, SustainedData};
+
+    use super::*;
+
+    #[test]
+    fn repeated_check_has_a_larger_budget_than_the_one_that_ended() {
+        let of = |limit| {
+            let empty = r#"{"format": 2, "flashscope": "0", "target": "t", "observations": []}"#;
+            let mut run = RunFile::parse(empty).unwrap();
+            let limit = Limit::Written { limit, left: Bytes::ZERO, write: Bytes::mib(1) };
+            let ended = Ended::Early { reason: StopReason::Budget { limit }, cause: Cause::Budget };
+            let source = Source::Measured;
+            let conditions = Conditions { source, capacity: None, region: None, is_in_file: false, seed: 1 };
+            let data = Data::Sustained(SustainedData::default());
+            run.observations.push(Observations { data, conditions, ended });
+            larger_budget(&run)
+        };
+        assert_eq!(of(Bytes::ZERO), "", "the usual budget is larger");
+        assert_eq!(of(Bytes::gib(2)), " --write-budget 4GiB");
+        assert_eq!(of(Bytes::mib(2500)), " --write-budget 5GiB");
+    }
 }
