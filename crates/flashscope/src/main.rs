@@ -44,7 +44,8 @@ fn main() -> ExitCode {
     if let Some(error) = args::mistyped_subcommand(Arguments::command(), &words) {
         error.exit();
     }
-    let mut arguments = Arguments::parse_from(words);
+    let mut arguments = Arguments::try_parse_from(&words)
+        .unwrap_or_else(|error| args::naming_not_utf8(Arguments::command(), error, &words).exit());
     let mut printer = Printer::new(&arguments.global);
     complete(&mut arguments, &printer);
     let exit = match run(&arguments, &mut printer) {
