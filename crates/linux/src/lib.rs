@@ -31,6 +31,7 @@ mod failure;
 mod files;
 mod geometry;
 mod holder;
+mod host_disk;
 mod identify;
 mod image_file;
 mod journal;
@@ -84,6 +85,7 @@ pub use files::{
     BackingFilesystem, BenchDirectory, BenchFiles, DirectoryScan, FileSize, FilesError, FreeSpace,
     NonStickStorage, Rewriting, drop_from_page_cache, scan_directory,
 };
+pub use host_disk::host_disk;
 pub use identify::{Identity, identify};
 pub use image_file::examine_image;
 pub use journal::{JournalFile, JournalFileError, ROOT_JOURNALS, journals, make_journal_folder};

@@ -24,6 +24,9 @@ pub struct Attachment {
     /// Whether it lies in memory (tmpfs), so that no storage device is measured.
     #[serde(default)]
     pub in_memory: bool,
+    /// The disk of this machine that it lies on, e.g. `vda`, if that is no stick or card.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_disk: Option<String>,
     /// What it claims about its speed.
     #[serde(default, skip_serializing_if = "Claims::is_empty")]
     pub claims: Claims,

@@ -123,6 +123,7 @@ const ORDERS: [(&str, &[&str]); 8] = [
             "image_file",
             "open",
             "files",
+            "host_disk",
             "trial_mount",
             "reopened",
             "layered_target",

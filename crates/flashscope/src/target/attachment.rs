@@ -27,6 +27,7 @@ pub fn of_real(identity: &Identity) -> Attachment {
         driver: driver(disk),
         volumes,
         in_memory: false,
+        host_disk: disk.is_of_host().then(|| disk.name.clone()),
         claims: claims(disk),
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::anyhow;
 use flashscope_device::layer::{Budget, Fence, Interrupt, ReadOnly};
 use flashscope_device::{Consent, Device};
-use flashscope_linux::{Access, OpenError, OpenOptions, Remark, Roots, identify};
+use flashscope_linux::{Access, OpenError, OpenOptions, Remark, Roots, host_disk, identify};
 use flashscope_record::attachment::Attachment;
 use flashscope_record::observation::LinkLimit;
 use flashscope_sim::target::Target as SimTarget;
@@ -165,7 +165,8 @@ fn open_real(
     let mut device: Box<dyn Device> =
         if may_write { Box::new(fenced) } else { Box::new(ReadOnly::new(fenced)) };
     let identity = identify(path, &Roots::default());
-    let mut attachment = Attachment { in_memory, ..attachment::of_real(&identity) };
+    let host_disk = host_disk(path, &Roots::default());
+    let mut attachment = Attachment { in_memory, host_disk, ..attachment::of_real(&identity) };
     if attachment.volumes.is_empty() && identity.partition.is_none() {
         // Before it is metered: these reads are no part of what is measured.
         attachment.volumes = volumes::on_device(device.as_mut(), path);

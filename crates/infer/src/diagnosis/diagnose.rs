@@ -40,13 +40,17 @@ pub fn diagnose_run(run: &RunFile, findings: &[Finding]) -> Diagnosis {
 /// The diagnosis of a device from its observations, its findings, and how it is attached.
 #[must_use]
 pub fn diagnose(observations: &[Observations], findings: &[Finding], attachment: &Attachment) -> Diagnosis {
+    let of_methods = || write_methods::diagnosis(observations);
+    if let Some(name) = attachment.host_disk.clone().filter(|_| of_methods().is_none()) {
+        return unknown(DiagnosisReason::HostDisk { name }, Decider::Device);
+    }
     if let Some(objection) = objection_to(observations, findings) {
         let decider = Decider::Finding(vec![sanity::would_decide(&objection)]);
         return unknown(DiagnosisReason::Finding(Reason::Objection(objection)), decider);
     }
     let Some(sweep) = SizeSweep::of(observations) else {
         let nothing_written = || unknown(DiagnosisReason::NoSizeSweep, Decider::WriteTests);
-        return write_methods::diagnosis(observations).unwrap_or_else(nothing_written);
+        return of_methods().unwrap_or_else(nothing_written);
     };
     if attachment.in_memory {
         return unknown(DiagnosisReason::InMemory, Decider::Device);

@@ -286,6 +286,20 @@ fn stalls_count_once_in_a_long_copy() {
 }
 
 #[test]
+fn disk_of_this_machine_is_not_diagnosed_as_flash() {
+    let mut stick = sound();
+    assert!(!matches!(stick.diagnosis().conclusion, Conclusion::Unknown { .. }));
+    stick.attachment.host_disk = Some("vda".to_owned());
+    let diagnosis = stick.diagnosis();
+    let reason = DiagnosisReason::HostDisk { name: "vda".to_owned() };
+    assert!(
+        matches!(&diagnosis.conclusion, Conclusion::Unknown { reason: seen, .. } if *seen == reason),
+        "{diagnosis:#?}"
+    );
+    assert!(diagnosis.costs.is_empty() && diagnosis.small_files.is_none(), "{diagnosis:#?}");
+}
+
+#[test]
 fn stalls_are_named_by_what_the_findings_support() {
     let per_mib = PER_KIB * 1024.0;
     let is_stall = |index: &usize| index % 16 == 15;

@@ -61,6 +61,9 @@ fn safety(run: &RunFile) -> Option<ActionKind> {
 /// The measurement that would decide an unknown bottleneck.
 fn measurement(run: &RunFile, diagnosis: &Diagnosis) -> Option<ActionKind> {
     let Conclusion::Unknown { would_decide, reason } = &diagnosis.conclusion else { return None };
+    if matches!(reason, DiagnosisReason::HostDisk { .. }) {
+        return None;
+    }
     if !has_writes(run) {
         return Some(ActionKind::MeasureWrites);
     }

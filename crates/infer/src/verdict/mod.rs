@@ -45,6 +45,10 @@ fn state(run: &RunFile, diagnosis: &Diagnosis, numbers: &[SpeedNumber; 4]) -> Ve
     if run.failed_requests > 0 {
         return VerdictState::Failing;
     }
+    // The yardsticks are those of sticks and cards.
+    if run.attachment.host_disk.is_some() {
+        return VerdictState::Unknown;
+    }
     let [_, sequential, _, random] = numbers.each_ref().map(SpeedNumber::mark);
     let are_good = |numbers: &[SpeedNumber]| numbers.iter().all(|number| number.mark() == Some(Mark::Good));
     match &diagnosis.conclusion {

@@ -19,6 +19,11 @@ pub enum DiagnosisReason {
     Finding(Reason),
     /// The target lies in memory (tmpfs).
     InMemory,
+    /// The target lies on a disk of this machine that is no stick or card.
+    HostDisk {
+        /// The kernel's name of the disk.
+        name: String,
+    },
     /// Only the write methods were measured.
     OnlyWriteMethods,
     /// The sweep over write sizes was not measured.

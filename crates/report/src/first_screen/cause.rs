@@ -20,6 +20,7 @@ pub fn text(verdict: &Verdict, run: &RunFile) -> String {
         }
         Conclusion::Bottleneck(cost) => of_cost(cost),
         Conclusion::Flash(_) => of_flash(verdict),
+        Conclusion::Unknown { reason: reason @ DiagnosisReason::HostDisk { .. }, .. } => reason_text(reason),
         Conclusion::Unknown { reason: DiagnosisReason::NoSizeSweep, .. } => {
             format!("{}, so what slows writes is not known", missing_writes(verdict, run))
         }

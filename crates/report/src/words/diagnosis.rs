@@ -204,6 +204,9 @@ pub fn reason_text(reason: &DiagnosisReason) -> String {
         DiagnosisReason::CacheOrWriteBuffer { fast } => {
             return format!("the first {fast} are fast, in an SLC cache or in a write buffer");
         }
+        DiagnosisReason::HostDisk { name } => {
+            return format!("this measured {name}, a disk of this machine, not a stick or card");
+        }
         DiagnosisReason::InMemory => "the target lies in memory (tmpfs), not on a device",
         DiagnosisReason::OnlyWriteMethods => {
             "only write methods were compared: they show the true speed, not where the device spends the time"

@@ -12,6 +12,9 @@ pub fn timing_objection(report: &Report<'_>) -> Option<String> {
     if report.run.attachment.in_memory {
         return Some(reason_text(&DiagnosisReason::InMemory));
     }
+    if let Some(name) = report.run.attachment.host_disk.clone() {
+        return Some(reason_text(&DiagnosisReason::HostDisk { name }));
+    }
     if report.run.fails_often() {
         return Some("too many requests failed".to_owned());
     }
