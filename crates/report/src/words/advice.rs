@@ -60,10 +60,6 @@ impl Advice {
     }
 }
 
-/// The largest FAT32 cluster: 128 sectors (mkfs.vfat -s). exFAT allows larger ones, but they waste space on
-/// small files.
-const CLUSTER_MAX: Bytes = Bytes::kib(64);
-
 type Rule = fn(&Report<'_>, &Diagnosis) -> Option<Advice>;
 
 /// The advice that follows from a report's findings and diagnosis, in descending order of gain.
@@ -225,13 +221,14 @@ fn write_large_requests(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Ad
     } else {
         FindingId::PageBytes
     };
-    // Clusters and alignment are powers of two, so the advised size is one too.
+    // Buffers of programs are powers of two, so the advised size is one too. Clusters of that size are no
+    // remedy: vfat writes only the used sectors of a cluster, and small files get slower
+    // (docs/methods/layout.md).
     let size = report.size(id)?.get().checked_next_power_of_two().map(Bytes::new)?;
-    let cluster = if size <= CLUSTER_MAX { format!(" or {size} clusters") } else { String::new() };
     from_finding(
         "write_whole_pages",
         report.found(id)?,
-        format!("use write requests of at least {size}, e.g. dd bs={}{cluster}", size.get()),
+        format!("use write requests of at least {size}, e.g. dd bs={}", size.get()),
     )
     .map(|advice| advice.with_gain(diagnosis, Bottleneck::SmallWrites))
 }
