@@ -202,6 +202,15 @@ fn check_without_a_write_advises_a_command_that_measures_writing() {
     assert!(checked["verdict"]["numbers"][1]["bytes_per_s"].is_f64(), "{command:?}: {checked:#}");
 }
 
+/// The erase block is measured by reads first, and stands in the run file.
+#[test]
+fn measure_does_not_call_unknown_what_it_measured_beside() {
+    let output = flashscope(&["measure", "write-size", "sim:transcend-8g"]);
+    assert!(stderr(&output).contains("erase block: 4 MiB, measured by reads"), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.contains("Page: 16 KiB") && !text.contains("rase block: unknown"), "{text}");
+}
+
 #[test]
 fn failing_stick_is_backed_up_unless_its_data_was_overwritten() {
     let stick = "sim:generic-2g?fault=read-errors:share=0.02";

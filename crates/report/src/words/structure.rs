@@ -22,27 +22,37 @@ pub fn sentences(report: &Report<'_>) -> Vec<Sentence> {
     known
 }
 
-/// The value with its confidence, `8 MiB (very sure)`; `unknown` without one.
-fn value(report: &Report<'_>, id: FindingId) -> String {
-    report.found(id).and_then(with_confidence).unwrap_or_else(|| "unknown".to_owned())
+/// The value with its confidence, `8 MiB (very sure)`; `unknown` without one. `None` if the report is not
+/// about it: a run may hold what an experiment measured beside it.
+fn value(report: &Report<'_>, id: FindingId) -> Option<String> {
+    report.findings.iter().find(|finding| finding.id == id)?;
+    Some(report.found(id).and_then(with_confidence).unwrap_or_else(|| "unknown".to_owned()))
 }
 
-/// `text` if one of these was found.
-fn if_any_found(report: &Report<'_>, ids: [FindingId; 2], text: String) -> Option<String> {
-    ids.into_iter().any(|id| report.found(id).is_some()).then_some(text)
+/// The text of a value.
+type TextOf = fn(String) -> String;
+
+/// The values that the report is about, each in its text, if one of them was found.
+fn values(report: &Report<'_>, each: [(FindingId, TextOf); 2]) -> Option<Vec<String>> {
+    let is_found = each.iter().any(|(id, _)| report.found(*id).is_some());
+    let texts = each.into_iter().filter_map(|(id, text)| value(report, id).map(text));
+    is_found.then(|| texts.collect())
 }
 
 fn sizes(report: &Report<'_>) -> Option<String> {
-    let ids = [FindingId::EraseBlockBytes, FindingId::PageBytes];
-    let [erase_block, page] = ids.map(|id| value(report, id));
-    if_any_found(report, ids, format!("erase block: {erase_block}; page: {page}"))
+    let each: [(_, TextOf); 2] = [
+        (FindingId::EraseBlockBytes, |value| format!("erase block: {value}")),
+        (FindingId::PageBytes, |value| format!("page: {value}")),
+    ];
+    values(report, each).map(|texts| texts.join("; "))
 }
 
 fn open_blocks(report: &Report<'_>) -> Option<String> {
-    let ids = [FindingId::OpenUnitsLinear, FindingId::OpenUnitsRandom];
-    let [sequential, random] = ids.map(|id| value(report, id));
-    let text = format!("open erase blocks: {sequential} with sequential writes, {random} with random writes");
-    if_any_found(report, ids, text)
+    let each: [(_, TextOf); 2] = [
+        (FindingId::OpenUnitsLinear, |value| format!("{value} with sequential writes")),
+        (FindingId::OpenUnitsRandom, |value| format!("{value} with random writes")),
+    ];
+    values(report, each).map(|texts| format!("open erase blocks: {}", texts.join(", ")))
 }
 
 fn class(report: &Report<'_>) -> Option<String> {
