@@ -270,8 +270,7 @@ fn implausible_sizes_are_not_reported_as_erase_block() {
     }
     for (size, at_limit) in [(128 << 10, Bytes::kib(512)), (128 << 20, Bytes::mib(32))] {
         let reason = reason(&of_text(&align(Some(size), &[])), FindingId::EraseBlockBytes);
-        let is_expected =
-            matches!(reason, Reason::Log(LogFault::UnlikelyBlock { limit, .. }) if limit == at_limit);
+        let is_expected = matches!(reason, Reason::UnlikelyBlock { limit, .. } if limit == at_limit);
         assert!(is_expected, "{reason:?}");
     }
 }

@@ -11,6 +11,7 @@ use flashscope_record::finding::{
 use flashscope_record::observation::{AlignData, AlignSample, Contents, Observations, Source};
 
 use crate::geometry::boundary::figure::Figures;
+use crate::geometry::boundary::limits::ERASE_BLOCK_PLAUSIBLE_MAX;
 use crate::geometry::boundary_signal::boundary_signal;
 use crate::geometry::read_times::{ReadTimes, rows_agree};
 use crate::geometry::staircase::{Explanation, Level, Positions, Step, explain};
@@ -19,9 +20,8 @@ use crate::method::Method;
 use crate::statistics::{count, median};
 use crate::thresholds::SURE_ENOUGH;
 
-/// The largest erase block in a published table. Cards may state allocation units of up to 64 MiB (SD status
-/// register), but larger steps in reads are those of larger groups as well: a PQI card's at 1 GiB, by who
-/// measured it.
+/// The largest erase block in a published table: half of [`ERASE_BLOCK_PLAUSIBLE_MAX`], as a mean without its
+/// spread says less.
 const PUBLISHED_BLOCK_MAX: Bytes = Bytes::mib(32);
 /// The smallest erase block of a device whose table reaches up to [`LARGE`]: devices of at most 2 GB have
 /// blocks of 128 and 256 KiB; a card of 4 GB was taken to have 512 KiB (SanDisk, testdata/published).
@@ -341,11 +341,17 @@ fn is_block(best: &Explanation, steps: &[Step], reads: ReadTimes) -> Result<(), 
     if step.max(beside_pages.unwrap_or(0.0)) < reads.step_min_s {
         return Err(Reason::SmallStep { read_s: reads.read_s, step_s: step });
     }
+    let size = block.size();
+    let limit = if reads.is_published {
+        exceeded_limit(size, steps)
+    } else {
+        (size > ERASE_BLOCK_PLAUSIBLE_MAX).then_some(ERASE_BLOCK_PLAUSIBLE_MAX)
+    };
+    if let Some(limit) = limit {
+        return Err(Reason::UnlikelyBlock { size, extra_s: step, limit });
+    }
     if !reads.is_published {
         return Ok(());
-    }
-    if let Some(limit) = exceeded_limit(block.size(), steps) {
-        return Err(Reason::Log(LogFault::UnlikelyBlock { size: block.size(), extra_s: step, limit }));
     }
     two_boundaries(best, steps, reads).map_or(Ok(()), |fault| Err(Reason::Log(fault)))
 }
@@ -451,6 +457,18 @@ mod tests {
             noise: 1e-6,
             probability,
         }
+    }
+
+    #[test]
+    fn step_of_a_group_of_erase_blocks_is_no_erase_block() {
+        let reads = ReadTimes::of(0.002, Positions::Coprime);
+        let steps = [32, 64, 128, 256].map(|mib| Step { candidate: Bytes::mib(mib), extra: 0.0 });
+        let block = |mib| erase_block(&[explained(16, mib, 0.999)], &steps, reads);
+        assert_eq!(block(64).bytes(), Some(Bytes::mib(64)));
+        let group = block(256);
+        let expected =
+            Reason::UnlikelyBlock { size: Bytes::mib(256), extra_s: 500e-6, limit: Bytes::mib(64) };
+        assert_eq!(group.reason(), Some(&expected), "{group:?}");
     }
 
     #[test]

@@ -66,15 +66,6 @@ pub enum LogFault {
         /// The block that would fit.
         block: Option<Bytes>,
     },
-    /// A boundary of this size is hardly that of an erase block.
-    UnlikelyBlock {
-        /// The boundary's size.
-        size: Bytes,
-        /// How much longer reads across it take, seconds.
-        extra_s: f64,
-        /// The limit that the size exceeds, or falls below.
-        limit: Bytes,
-    },
     /// Reads show two boundaries, either of which may be the erase block.
     TwoBoundaries {
         /// The smaller boundary.

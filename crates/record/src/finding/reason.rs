@@ -100,6 +100,15 @@ pub enum Reason {
         /// The step, seconds.
         step_s: f64,
     },
+    /// A boundary of this size is hardly that of an erase block.
+    UnlikelyBlock {
+        /// The boundary's size.
+        size: Bytes,
+        /// How much longer reads across it take, seconds.
+        extra_s: f64,
+        /// The limit that the size exceeds, or falls below.
+        limit: Bytes,
+    },
     /// Medians differ, but single reads do not.
     SingleReadsDisagree {
         /// The block that would fit.

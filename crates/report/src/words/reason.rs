@@ -98,6 +98,14 @@ fn of_reads(unknown: &Reason) -> Option<String> {
         Reason::SmallStep { read_s, step_s } => {
             format!("reads of {} have steps of at most {}", time(*read_s), time(*step_s))
         }
+        Reason::UnlikelyBlock { size, extra_s, limit } => {
+            let unlikely = if size > limit {
+                format!("erase blocks above {limit} are rare: it may be a group of erase blocks")
+            } else {
+                format!("erase blocks below {limit} occur on smaller devices only: it may be a page")
+            };
+            format!("reads across multiples of {size} take {} longer, but {unlikely}", time(*extra_s))
+        }
         Reason::SingleReadsDisagree { block: Some(block), slow: Some((at_multiples, elsewhere)) } => format!(
             "{block} would fit, but only {:.0} % of the reads across its multiples are slower, and {:.0} % of the others",
             at_multiples * 100.0,
@@ -399,14 +407,6 @@ fn log_fault(fault: &LogFault) -> String {
         LogFault::OutlierRows { block: None } => {
             "single rows of the table are slow; a boundary would make several rows slow".to_owned()
         }
-        LogFault::UnlikelyBlock { size, extra_s, limit } => {
-            let unlikely = if size > limit {
-                format!("erase blocks above {limit} are rare: it may be a group of erase blocks")
-            } else {
-                format!("erase blocks below {limit} occur on smaller devices only: it may be a page")
-            };
-            format!("reads across multiples of {size} take {} longer, but {unlikely}", time(*extra_s))
-        }
         LogFault::TwoBoundaries { smaller, smaller_s, larger, larger_s } => format!(
             "reads across multiples of {smaller} take {} longer, of {larger} another {}: either may be the erase block",
             time(*smaller_s),
@@ -459,6 +459,7 @@ mod tests {
             Reason::SmallStep { read_s: 1e-3, step_s: 1e-5 },
             Reason::SingleReadsDisagree { block: Some(SIZE), slow: Some((0.6, 0.5)) },
             Reason::SingleReadsDisagree { block: None, slow: None },
+            Reason::UnlikelyBlock { size: SIZE, extra_s: 1e-4, limit: SIZE * 2 },
             Reason::NoPageInReads,
             Reason::TwoPlanes { half: SIZE, extra_s: 1e-4 },
             Reason::NoPageInWrites { boundaries: 12 },

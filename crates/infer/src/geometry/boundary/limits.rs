@@ -21,6 +21,10 @@ pub const fn step_min_s(read_s: f64) -> f64 {
 
 /// The smallest erase block that is searched for. Guess: that of the first cards.
 pub const ERASE_BLOCK_MIN: Bytes = Bytes::kib(64);
-/// The largest: four times the largest allocation unit of the SD status register (64 MiB), with its odd
-/// factors.
+/// The largest that is taken for an erase block: the largest allocation unit that cards may have (SD Physical
+/// Layer 4.10, table 4-46). Larger steps are those of groups: a PQI card's at 1 GiB, by who measured it, and
+/// an unnamed card's at 256 MiB (testdata/published).
+pub const ERASE_BLOCK_PLAUSIBLE_MAX: Bytes = Bytes::mib(64);
+/// The largest that is searched for, so that a larger group is not taken for a block of half its size: four
+/// times as large, with its odd factors.
 pub const ERASE_BLOCK_MAX: Bytes = Bytes::mib(7 * 64);
