@@ -222,6 +222,8 @@ pub enum ActionKind {
     Archive,
     /// Keep each copy below the size of the SLC cache, and let the device idle between copies.
     RestBetweenCopies(Bytes),
+    /// Name the stick itself: a disk of this machine was measured.
+    NameStick,
     /// Measure writing: only reads were measured.
     MeasureWrites,
     /// Measure a long stream of writes.
@@ -244,6 +246,7 @@ impl ActionKind {
             Self::UseExt4 => "use_ext4",
             Self::Archive => "archive",
             Self::RestBetweenCopies(_) => "rest_between_copies",
+            Self::NameStick => "name_stick",
             Self::MeasureWrites => "measure_writes",
             Self::MeasureLongStream => "measure_long_stream",
         }

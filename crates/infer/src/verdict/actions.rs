@@ -62,7 +62,7 @@ fn safety(run: &RunFile) -> Option<ActionKind> {
 fn measurement(run: &RunFile, diagnosis: &Diagnosis) -> Option<ActionKind> {
     let Conclusion::Unknown { would_decide, reason } = &diagnosis.conclusion else { return None };
     if matches!(reason, DiagnosisReason::HostDisk { .. }) {
-        return None;
+        return Some(ActionKind::NameStick);
     }
     if !has_writes(run) {
         return Some(ActionKind::MeasureWrites);
@@ -241,6 +241,13 @@ mod tests {
         let unsure = Gain { low: 0.9, likely: 3.0, high: 10.0 };
         assert_eq!(advised(None, Some(unsure)), None);
         assert_eq!(advised(Some(gain(1.5)), Some(unsure)), Some((ActionKind::Realign, 1.5)));
+    }
+
+    #[test]
+    fn stick_itself_is_to_be_named_where_a_disk_of_this_machine_was_measured() {
+        let reason = DiagnosisReason::HostDisk { name: "vda".to_owned() };
+        let diagnosis = Diagnosis::new(Conclusion::Unknown { reason, would_decide: Decider::Device });
+        assert_eq!(measurement(&run(), &diagnosis), Some(ActionKind::NameStick));
     }
 
     #[test]

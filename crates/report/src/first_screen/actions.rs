@@ -72,6 +72,7 @@ fn what(kind: ActionKind, report: &Report<'_>) -> String {
         ActionKind::RestBetweenCopies(cache) => {
             format!("keep each copy below {cache}, and pause between copies")
         }
+        ActionKind::NameStick => "name the stick or card itself; this shows what is plugged in".to_owned(),
         ActionKind::MeasureWrites if wrote(report) => match cut_short(report.run) {
             Some(CutShort::Budget) => {
                 "repeat the check with a larger budget, to measure small writes as well"
@@ -119,6 +120,7 @@ fn commands(kind: ActionKind, report: &Report<'_>) -> Vec<String> {
             plan_and_apply(disk, &format!("--for {purpose}"))
         }
         ActionKind::Archive => vec!["tar --create --file /media/STICK/folder.tar folder/".to_owned()],
+        ActionKind::NameStick => vec!["flashscope list".to_owned()],
         ActionKind::MeasureWrites if is_in_file && cut_short(run).is_none() => {
             vec!["sudo flashscope check /dev/sdX --scratch".to_owned()]
         }
@@ -153,7 +155,8 @@ fn larger_budget(run: &RunFile) -> String {
     larger.map_or_else(String::new, |larger| format!(" --write-budget {}GiB", larger / Bytes::gib(1)))
 }
 
-/// A limit from this size on may be the usual one, 2 GiB; a smaller one was given, and the usual one suffices.
+/// A limit from this size on may be the usual one, 2 GiB. A smaller one was given, and the usual one
+/// suffices.
 const USUAL_LIMIT_MIN: Bytes = Bytes::gib(2);
 
 /// What a new layout is for, if the filesystem stays what it is.

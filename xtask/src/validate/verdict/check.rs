@@ -83,6 +83,7 @@ fn actions(seen: &Seen) -> Vec<String> {
             | ActionKind::KeepNoData
             | ActionKind::UseTrueSize(_)
             | ActionKind::VerifyCapacity
+            | ActionKind::NameStick
             | ActionKind::MeasureWrites
             | ActionKind::MeasureLongStream => true,
         };
