@@ -59,7 +59,8 @@ pub fn fit(measured: &Measured, options: &Options) -> Result<Fit, FitError> {
     }
     let budget = fitted_cells / CELLS_PER_NUMBER;
     let erase_block = erase_block(measured);
-    let model = writes::fit(&visible.writes, erase_block, write_budget(&visible, budget));
+    let known = measured.known.unwrap_or_default();
+    let model = writes::fit(&visible.writes, erase_block, write_budget(&visible, budget), known);
     let left = budget.saturating_sub(model.as_ref().map_or(0, WriteModel::parameters));
     let reads = reads::fit(&visible.reads, [erase_block, PAGE], left);
     let input = FitInput { measured, options, erase_block, reads: &reads };
@@ -129,11 +130,13 @@ const fn given_erase_block(command: &Command) -> Option<Bytes> {
 /// A model of writes, and the profile it makes.
 type Candidate = (Option<WriteModel>, Profile);
 
-/// Simulates the model, corrects each group of numbers by its median error, and keeps the best candidate.
+/// Simulates the model, corrects each group of numbers by its median error, and keeps the best candidate. A
+/// merge time that was found is not corrected.
 fn refine(input: &FitInput<'_>, model: Option<WriteModel>, split: &Split) -> Result<Candidate, ProfileError> {
     const ROUNDS: usize = 3;
     let profile = checked_profile(input, model.as_ref())?;
-    let Some(mut current) = model else { return Ok((None, profile)) };
+    let is_found = input.measured.known.is_some_and(|known| known.merge_s.is_some());
+    let Some(mut current) = model.clone().filter(|_| !is_found) else { return Ok((model, profile)) };
     let misses = MissRates::new();
     let mut best: Option<(f64, Candidate)> = None;
     for _ in 0..ROUNDS {

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use flashscope_device::Bytes;
 use flashscope_sim::profile::Basis;
 
-use crate::profile::{FitInput, page_of_reads};
+use crate::measured::Known;
+use crate::profile::{FitInput, page_of_reads, page_of_run};
 use crate::write_model::WriteModel;
 
 /// The start of the line with the number of parameters and cells.
@@ -31,7 +32,9 @@ pub(crate) fn header(input: &FitInput<'_>, model: Option<&WriteModel>) -> String
     );
     let notes = [("capacity", capacity(input)), ("link", LINK.to_owned()), ("read", read(input))];
     let notes = notes.into_iter().chain(write(model)).chain(geometry(input, model.is_some()));
-    let notes = notes.chain(policy(model)).chain([("noise", NOISE.to_owned())]);
+    let notes = notes
+        .chain(policy(model, input.measured.known.unwrap_or_default()))
+        .chain([("noise", NOISE.to_owned())]);
     for (key, note) in notes {
         // Writing to a string does not fail.
         let _ = writeln!(text, "# {key}: {note}.");
@@ -39,20 +42,30 @@ pub(crate) fn header(input: &FitInput<'_>, model: Option<&WriteModel>) -> String
     text + "\n"
 }
 
+const FOUND: &str = "found in the run";
 const LINK: &str = "assumed; its time is part of the measured times, which are those of whole requests";
 const NOISE: &str = "assumed; repeated rows of such logs agree within 2 %";
 
+/// What the tables come from.
+const fn origin(input: &FitInput<'_>) -> &'static str {
+    if input.measured.known.is_some() { "run" } else { "log" }
+}
+
 fn capacity(input: &FitInput<'_>) -> String {
-    let known = input.measured.capacity.is_some();
-    if known { "from the log" } else { "assumed, as the log does not give it" }.to_owned()
+    let origin = origin(input);
+    match input.measured.capacity {
+        Some(_) => format!("from the {origin}"),
+        None => format!("assumed, as the {origin} does not give it"),
+    }
 }
 
 fn read(input: &FitInput<'_>) -> String {
     if input.reads.cells == 0 {
-        return "typical of SD cards, as the log has no reads".to_owned();
+        return format!("typical of SD cards, as the {} has no reads", origin(input));
     }
     let request = Bytes::new(input.read_request());
-    format!("medians over {} cells of flashbench -a, reads of {request}", input.reads.cells)
+    let reads = if input.measured.known.is_some() { "reads at boundaries" } else { "flashbench -a" };
+    format!("medians over {} cells of {reads}, reads of {request}", input.reads.cells)
 }
 
 fn write(model: Option<&WriteModel>) -> Vec<(&'static str, String)> {
@@ -72,12 +85,18 @@ fn write(model: Option<&WriteModel>) -> Vec<(&'static str, String)> {
 }
 
 fn geometry(input: &FitInput<'_>, has_writes: bool) -> Vec<(&'static str, String)> {
+    let is_run = input.measured.known.is_some();
     let erase_block = match (input.reads_show_erase_block(), has_writes) {
         (true, _) => "reads across its boundary are slower",
+        _ if is_run => "that of the write tests of the run; reads do not show it",
         (false, true) => "the erase block given to flashbench; reads do not show it",
         (false, false) => "flashbench's default, as the log does not give it",
     };
-    let page = if page_of_reads(input).is_some() { "reads show its boundary" } else { "typical" };
+    let page = match (page_of_run(input), page_of_reads(input)) {
+        (Some(_), _) => FOUND,
+        (None, Some(_)) => "reads show its boundary",
+        (None, None) => "typical",
+    };
     let mut notes = vec![("ftl.erase_block", erase_block.to_owned()), ("ftl.page", page.to_owned())];
     if !input.measured.fat_area.is_zero() {
         notes.push(("ftl.fat_area", "small random writes are fast there".to_owned()));
@@ -85,17 +104,25 @@ fn geometry(input: &FitInput<'_>, has_writes: bool) -> Vec<(&'static str, String
     notes
 }
 
-fn policy(model: Option<&WriteModel>) -> Vec<(&'static str, String)> {
+fn policy(model: Option<&WriteModel>, known: Known) -> Vec<(&'static str, String)> {
     let Some(model) = model else {
         return vec![("policy", "typical of SD cards, as the log has no writes".to_owned())];
     };
-    let limit = |is_seen: bool| {
-        if is_seen { "one more costs merges" } else { "assumed: no merges up to this number" }.to_owned()
+    let limit = |found: Option<u32>, is_seen: bool| {
+        let note = match (found, is_seen) {
+            (Some(_), _) => FOUND,
+            (None, true) => "one more costs merges",
+            (None, false) => "assumed: no merges up to this number",
+        };
+        note.to_owned()
     };
     let mut notes = vec![
-        ("open_units_linear", limit(model.limits_seen[0])),
-        ("open_units_random", limit(model.limits_seen[1])),
+        ("open_units_linear", limit(known.open_units_linear, model.limits_seen[0])),
+        ("open_units_random", limit(known.open_units_random, model.limits_seen[1])),
     ];
+    if known.merge_s.is_some() {
+        notes.push(("merge_us", FOUND.to_owned()));
+    }
     if model.merge.0.is_empty() && model.random_merge.0.is_empty() {
         notes.push(("merge_us", "assumed".to_owned()));
     }

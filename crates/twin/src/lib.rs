@@ -11,6 +11,7 @@
 mod compare;
 mod error;
 mod fitting;
+mod found;
 mod header;
 mod link;
 mod measured;
@@ -29,7 +30,7 @@ pub use error::FitError;
 pub use fitting::{Fit, fit};
 pub use header::numbers_and_cells;
 pub use link::link_of;
-pub use measured::{Cell, Key, Measured, Side, Table};
+pub use measured::{Cell, Key, Known, Measured, Side, Table};
 pub use options::Options;
 pub use split::Split;
 pub use summary::Summary;

@@ -20,10 +20,26 @@ pub struct Measured {
     pub capacity: Option<Bytes>,
     /// The FAT area found in a run file; zero for logs.
     pub fat_area: Bytes,
+    /// What else was found in a run file; `None` for logs.
+    pub known: Option<Known>,
     /// The tables.
     pub tables: Vec<Table>,
     /// Remarks about unusable tables, one sentence each.
     pub remarks: Vec<String>,
+}
+
+/// What the findings of a run say, beside its tables. A fit takes them as they are: they come from more than
+/// flashbench's tables can hold.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Known {
+    /// The page.
+    pub page: Option<Bytes>,
+    /// How many erase blocks can be open, for sequential writes.
+    pub open_units_linear: Option<u32>,
+    /// The same for random writes.
+    pub open_units_random: Option<u32>,
+    /// The time of a merge, seconds, if each write beyond the open units costs one.
+    pub merge_s: Option<f64>,
 }
 
 /// One table.
@@ -128,7 +144,8 @@ impl Measured {
         let capacity = log.entries.iter().find_map(|entry| entry.observations.conditions.capacity);
         let source = source(text).unwrap_or_default();
         let device_name = log.device_name.clone();
-        Self { name: name.to_owned(), device_name, source, capacity, fat_area: Bytes::ZERO, tables, remarks }
+        let (name, fat_area) = (name.to_owned(), Bytes::ZERO);
+        Self { name, device_name, source, capacity, fat_area, known: None, tables, remarks }
     }
 
     /// All cells, in order.

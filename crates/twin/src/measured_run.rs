@@ -6,13 +6,14 @@ use std::time::Duration;
 use flashscope_device::Bytes;
 use flashscope_flashbench::Command;
 use flashscope_infer::infer;
-use flashscope_record::finding::{Finding, FindingId};
+use flashscope_record::finding::{Finding, FindingId, FtlClass, Value};
 use flashscope_record::observation::{
     AlignData, AlignSample, Data, OpenUnitsCell, OpenUnitsData, Order, Times, WriteSizeData,
 };
 use flashscope_record::run_file::RunFile;
 
-use crate::measured::{Cell, Key, Measured, Side, Table};
+use crate::found::find;
+use crate::measured::{Cell, Key, Known, Measured, Side, Table};
 
 /// The length of reads if a run does not give it: flashbench's default.
 const READ: Bytes = Bytes::kib(1);
@@ -26,6 +27,7 @@ impl Measured {
         let assumed = data().find_map(|data| data.facts().erase_block());
         let erase_block = assumed.unwrap_or(Command::DEFAULT_ERASE_BLOCK);
         let has_random_search = data().any(|data| matches!(data, Data::OpenUnits(data) if has_random(data)));
+        let findings = infer(&run.observations);
         let tables = data()
             .flat_map(|data| tables(data, erase_block))
             .filter(|table| !(table.cells.is_empty() || has_random_search && is_single_unit_random(table)));
@@ -33,7 +35,8 @@ impl Measured {
             name: name.to_owned(),
             device_name: run.device_name.clone(),
             source: format!("a run of flashscope {} on {}", run.flashscope, run.target),
-            fat_area: fat_area(run, erase_block),
+            fat_area: fat_area(&findings, erase_block),
+            known: Some(known(&findings)),
             capacity: run.observations.iter().find_map(|seen| seen.conditions.capacity),
             tables: tables.collect(),
             remarks: Vec::new(),
@@ -63,11 +66,29 @@ fn is_single_unit_random(table: &Table) -> bool {
 }
 
 /// The inferred FAT area; its cells are not fitted.
-fn fat_area(run: &RunFile, erase_block: Bytes) -> Bytes {
-    let findings = infer(&run.observations);
-    let finding =
-        findings.iter().find(|finding| finding.id == FindingId::FatAreaBytes).and_then(Finding::bytes);
+fn fat_area(findings: &[Finding], erase_block: Bytes) -> Bytes {
+    let finding = find(findings, FindingId::FatAreaBytes).and_then(Finding::bytes);
     finding.unwrap_or(Bytes::ZERO).round_down(erase_block)
+}
+
+/// The merge time counts where each write beyond the open units costs one merge. In a log the cost grows step
+/// by step, so that it is fitted.
+fn known(findings: &[Finding]) -> Known {
+    let count = |id| find(findings, id).and_then(Finding::count);
+    let value = |id| find(findings, id).and_then(Finding::value);
+    let merge_s = match (value(FindingId::MergeSeconds), value(FindingId::FtlClass)) {
+        (
+            Some(Value::Seconds(seconds)),
+            Some(Value::Class { class: FtlClass::OpenBlock | FtlClass::LinearOnly, .. }),
+        ) => Some(seconds),
+        _ => None,
+    };
+    Known {
+        page: find(findings, FindingId::PageBytes).and_then(Finding::bytes),
+        open_units_linear: count(FindingId::OpenUnitsLinear),
+        open_units_random: count(FindingId::OpenUnitsRandom),
+        merge_s,
+    }
 }
 
 fn tables(data: &Data, erase_block: Bytes) -> Vec<Table> {

@@ -71,6 +71,12 @@ pub(crate) fn page_of_reads(input: &FitInput<'_>) -> Option<u64> {
     input.reads.levels.iter().map(|level| level.period).rfind(is_page)
 }
 
+/// The page that was found in a run, if it divides the erase block.
+pub(crate) fn page_of_run(input: &FitInput<'_>) -> Option<u64> {
+    let page = input.measured.known?.page?.get();
+    (page > 0 && input.erase_block.is_multiple_of(page)).then_some(page)
+}
+
 /// The profile of the fitted reads and the model of writes. The caller checks it.
 pub(crate) fn fitted_profile(input: &FitInput<'_>, model: Option<&WriteModel>) -> Profile {
     let FitInput { measured, options, .. } = input;
@@ -78,12 +84,13 @@ pub(crate) fn fitted_profile(input: &FitInput<'_>, model: Option<&WriteModel>) -
     let description = if has_name { &measured.device_name } else { "a stick known from one log" };
     let origin = if measured.source.is_empty() { &measured.name } else { &measured.source };
     let link = link(input, model);
+    let what = if measured.known.is_some() { "measurements of flashscope" } else { "flashbench's tables" };
     Profile {
         name: printable(&options.profile_name),
         description: printable(description),
         capacity: input.capacity(),
         fault: Vec::new(),
-        source: vec![Source { what: "flashbench's tables".to_owned(), r#where: printable(origin) }],
+        source: vec![Source { what: what.to_owned(), r#where: printable(origin) }],
         read: read(input, link.megabytes_per_s.unwrap_or(HIGH_SPEED_MB_PER_S)),
         link,
         write: write(model),
@@ -192,7 +199,9 @@ fn ftl(input: &FitInput<'_>) -> Ftl {
     Ftl {
         basis: if input.reads_show_erase_block() { Basis::Measured } else { Basis::Assumed },
         erase_block: Bytes::new(input.erase_block),
-        page: Bytes::new(page_of_reads(input).unwrap_or(PAGE.min(input.erase_block))),
+        page: Bytes::new(
+            page_of_run(input).or_else(|| page_of_reads(input)).unwrap_or(PAGE.min(input.erase_block)),
+        ),
         fat_area: input.measured.fat_area,
     }
 }

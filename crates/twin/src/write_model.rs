@@ -99,6 +99,8 @@ pub(crate) struct WriteModel {
     pub(crate) slow_ranges: Vec<SlowRange>,
     /// The number of parameters that are assumed, not fitted.
     pub(crate) assumed: usize,
+    /// The number of parameters that come from the findings of a run: they are not fitted.
+    pub(crate) known: usize,
     /// The number of cells of the fit.
     pub(crate) cells: usize,
     /// Whether the log shows merges beyond the open units, for sequential and random writes.
@@ -180,7 +182,7 @@ impl WriteModel {
         let small = self.small.map_or(0, |small| 2 + usize::from(small.per_byte_s != 0.0));
         let limits = self.limits_seen.iter().filter(|seen| **seen).count();
         let locations = 2 * (self.openings.len() + self.slow_ranges.len()) + usize::from(self.open_s != 0.0);
-        (points + small + limits + locations).saturating_sub(self.assumed)
+        (points + small + limits + locations).saturating_sub(self.assumed + self.known)
     }
 
     /// True if the cell takes the path of small writes.

@@ -46,6 +46,24 @@ fn profile_fitted_to_a_run_has_its_findings() {
     }
 }
 
+/// A share of the cells is held out, so that the tables alone do not show every limit.
+#[test]
+fn profile_fitted_to_a_run_takes_page_limits_and_merges_from_its_findings() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run.flashscope.json");
+    let checked = document(&["check", "sim:transcend-8g", "-o", run.to_str().unwrap()]);
+    let profile = stdout(&flashscope(&["sim", "fit", run.to_str().unwrap()]));
+    assert!(
+        profile.contains("open_units_linear = 5") && profile.contains("open_units_random = 2"),
+        "{profile}"
+    );
+    assert!(profile.contains("page = \"16KiB\""), "{profile}");
+    let merge_us = finding(&checked, "merge_seconds")["value"].as_f64().unwrap() * 1e6;
+    let line = profile.lines().find_map(|line| line.strip_prefix("merge_us = ")).unwrap();
+    assert!((line.parse::<f64>().unwrap() / merge_us - 1.0).abs() < 1e-3, "{line} instead of {merge_us}");
+    assert!(!profile.contains("flashbench"), "{profile}");
+}
+
 #[test]
 fn logs_that_cannot_be_fitted_are_refused_with_a_reason() {
     let folder = tempfile::tempdir().unwrap();

@@ -3,7 +3,6 @@
 //! The method: `docs/methods/whatif.md`.
 
 mod error;
-mod found;
 mod layouts;
 mod pages;
 mod present;

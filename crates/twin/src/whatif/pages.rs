@@ -12,7 +12,7 @@ use flashscope_record::observation::Order;
 use flashscope_sim::Profile;
 use flashscope_sim::profile::{Curve, OpenBlocks, Policy, WritePath};
 
-use super::found::find;
+use crate::found::find;
 use crate::measured::{Key, Measured};
 use crate::summary::median;
 

@@ -12,11 +12,11 @@ use flashscope_sim::target::DEFAULT_SEED;
 use flashscope_sim::{Profile, VirtualStick};
 
 use super::error::TwinError;
-use super::found::find;
 use super::pages::with_pages;
 use super::speeds::Speeds;
 use crate::compare::{Comparison, compare};
 use crate::fitting::{erase_block, fit};
+use crate::found::find;
 use crate::measured::{Key, Measured};
 use crate::options::Options;
 use crate::split::Split;
@@ -55,6 +55,8 @@ impl StickTwin {
         known_erase_block(&findings)?;
         let erase_block = Bytes::new(erase_block(&measured));
         measured.fat_area = measured.fat_area.round_down(erase_block);
+        // Pages and limits come from the findings below; the errors of the predictions were measured so.
+        measured.known = None;
         thin(&mut measured, &findings);
         // Every cell is fitted: the errors of the predictions were measured on other sticks.
         let options = Options { profile_name: "twin".to_owned(), holdout: 0.0, seed: 1 };

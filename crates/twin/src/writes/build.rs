@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::measured::Known;
 use crate::summary::median;
 use crate::write_model::{MissRates, SmallWrites, TimeCurve, WriteCell, WriteModel, WriteTarget, bytes_f64};
 
@@ -19,8 +20,8 @@ pub(super) struct Structure {
 }
 
 impl Structure {
-    /// All structures that these writes can distinguish.
-    pub(super) fn all(writes: &[WriteCell]) -> Vec<Self> {
+    /// All structures that these writes can distinguish, with the limits that are known.
+    pub(super) fn all(writes: &[WriteCell], known: Known) -> Vec<Self> {
         let units_max = |linear: bool| {
             writes
                 .iter()
@@ -33,11 +34,16 @@ impl Structure {
         let all_max = linear_max.max(random_max).max(1);
         let small_limits = small_limits(writes);
         let mut structures = Vec::new();
-        for linear in 1..=all_max {
-            for random in 1..=linear {
-                let limits_seen = [linear < linear_max, random < random_max];
-                let is_invisible = (linear > linear_max && linear != all_max)
-                    || (random < linear && random >= random_max.max(1));
+        let limits = |found: Option<u32>, most: u32| found.map_or(1..=most, |found| found..=found);
+        let [linear_known, random_known] = [known.open_units_linear, known.open_units_random];
+        for linear in limits(linear_known, all_max) {
+            for random in limits(random_known, linear) {
+                let limits_seen = [
+                    linear_known.is_some() || linear < linear_max,
+                    random_known.is_some() || random < random_max,
+                ];
+                let is_invisible = (linear_known.is_none() && linear > linear_max && linear != all_max)
+                    || (random_known.is_none() && random < linear && random >= random_max.max(1));
                 for small_up_to in small_limits.iter().copied().filter(|_| !is_invisible) {
                     structures.push(Self { linear, random, random_victim: false, small_up_to, limits_seen });
                     if limits_seen != [false, false] {

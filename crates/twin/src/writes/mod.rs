@@ -5,14 +5,18 @@ mod locations;
 mod prune;
 mod typical;
 
-use crate::write_model::{MissRates, WriteCell, WriteModel};
+use crate::measured::Known;
+use crate::write_model::{MissRates, TimeCurve, WriteCell, WriteModel};
 use build::Structure;
 
 /// The penalty of a parameter, in summed log errors. A guess.
 const PARAMETER_PENALTY: f64 = 0.1;
 
-/// Fits writes with at most `budget` parameters; `None` without writes.
-pub(crate) fn fit(writes: &[WriteCell], erase_block: u64, budget: usize) -> Option<WriteModel> {
+/// The size of a curve's only point if it is a constant.
+const SECTOR: u64 = 512;
+
+/// Fits writes with at most `budget` parameters, beside those that are known; `None` without writes.
+pub(crate) fn fit(writes: &[WriteCell], erase_block: u64, budget: usize, known: Known) -> Option<WriteModel> {
     if writes.is_empty() {
         return None;
     }
@@ -22,15 +26,32 @@ pub(crate) fn fit(writes: &[WriteCell], erase_block: u64, budget: usize) -> Opti
     // Without a write that stays in its unit the base time is unknown.
     if writes.iter().any(|write| write.is_linear() || !write.switches()) {
         let located = locations::find(&empty, writes);
-        let built = Structure::all(writes)
+        let built = Structure::all(writes, known)
             .into_iter()
             .map(|structure| build::build(&located, structure, writes, &misses));
         models.extend(cheapest(built, writes, &misses));
     }
     for model in &mut models {
+        keep_known(model, known);
         prune::prune(model, writes, &misses, budget);
     }
     cheapest(models.into_iter().filter(|model| model.parameters() <= budget), writes, &misses)
+}
+
+/// Takes over what is known: limits of open units, and one time for all merges.
+fn keep_known(model: &mut WriteModel, known: Known) {
+    model.open_linear = known.open_units_linear.unwrap_or(model.open_linear);
+    model.open_random = known.open_units_random.unwrap_or(model.open_random);
+    for (seen, found) in model.limits_seen.iter_mut().zip([known.open_units_linear, known.open_units_random])
+    {
+        *seen |= found.is_some();
+        model.known += usize::from(found.is_some());
+    }
+    if let Some(merge_s) = known.merge_s {
+        let constant = TimeCurve(vec![(SECTOR, merge_s)]);
+        (model.merge, model.random_merge) = (constant.clone(), constant);
+        model.known += 2;
+    }
 }
 
 /// The model with the least penalized error.
