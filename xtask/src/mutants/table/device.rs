@@ -7,6 +7,7 @@ const LAYERS: &[&str] = &["--package", "flashscope-device", "--test", "device", 
 /// Journals of original data, on devices in memory.
 const JOURNAL: &[&str] = &["--package", "flashscope-device", "--test", "device", "journal"];
 
+const RESTORE: &str = "crates/device/src/layer/journal/restore.rs";
 const RECOGNISE: &str = "crates/device/src/layer/journal/recognise.rs";
 
 /// The guards.
@@ -58,6 +59,27 @@ pub const MUTANTS: &[Mutant] = &[
         file: "crates/device/src/layer/journal/journaled.rs",
         from: "            self.store.make_durable()?;\n            self.records",
         to: "            self.records",
+        test: JOURNAL,
+    },
+    Mutant {
+        name: "data that was put back is not compared",
+        file: RESTORE,
+        from: "Ok(found) if found == original => {}",
+        to: "Ok(_) => {}",
+        test: JOURNAL,
+    },
+    Mutant {
+        name: "data that is not back counts as restored",
+        file: RESTORE,
+        from: "if let Some(first) = different.first() {",
+        to: "if let Some(first) = different.first().filter(|_| false) {",
+        test: JOURNAL,
+    },
+    Mutant {
+        name: "what differs although it was not changed is not put back",
+        file: RESTORE,
+        from: "written += write_back(contents, store, device, &again)?;",
+        to: "",
         test: JOURNAL,
     },
     Mutant {
