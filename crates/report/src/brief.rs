@@ -18,7 +18,8 @@ pub fn brief(report: &Report<'_>) -> String {
     } else {
         found.join(", ")
     };
-    format!("{}: {}", printable(&report.run.target), printable(&text))
+    let alarm = words::alarm(report).map(|alarm| format!("{alarm}; ")).unwrap_or_default();
+    format!("{}: {}", printable(&report.run.target), printable(&(alarm + &text)))
 }
 
 fn finding_text(finding: &Finding) -> Option<String> {

@@ -61,7 +61,7 @@ fn log_of_speeds(speeds: Speeds, lines: &[Line]) -> Log {
         is_in_file: false,
         seed: 0,
     };
-    let data = Data::PublishedSpeeds(PublishedSpeedsData { rows: speeds.rows });
+    let data = Data::PublishedSpeeds(PublishedSpeedsData { rows: speeds.rows, read_back: speeds.read_back });
     let entry = Entry {
         command: None,
         heading: program,

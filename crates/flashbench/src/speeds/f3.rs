@@ -1,6 +1,6 @@
 //! f3write and f3read: the average speeds of large files. f3's units are binary (`MB` is 2^20 bytes).
 
-use flashscope_record::observation::{Direction, Order, PublishedSpeed};
+use flashscope_record::observation::{Direction, Order, PublishedSpeed, ReadBack};
 
 use super::{Speeds, number};
 
@@ -10,14 +10,14 @@ pub(super) fn read(lines: &[&str]) -> Option<Speeds> {
         let rest = line.trim().strip_prefix("F3 write ").or_else(|| line.trim().strip_prefix("F3 read "))?;
         rest.split_whitespace().next()
     });
-    let lost = lines.iter().find_map(|line| lost_sectors(line)).filter(|lost| *lost > 0);
-    let remark = lost.map(|lost| {
-        format!("f3read lost {lost} sectors: the device is a counterfeit or failing; run flashscope verify")
-    });
+    let sectors = |name: &str| lines.iter().find_map(|line| sectors(line, name)).unwrap_or(0);
+    let (right, lost) = (sectors("Data OK:"), sectors("Data LOST:"));
+    let read_back = ReadBack { places: right.saturating_add(lost), lost };
     (!rows.is_empty()).then(|| Speeds {
         program: version.map_or_else(|| "f3".to_owned(), |version| format!("f3 {version}")),
         rows,
-        remarks: remark.into_iter().collect(),
+        read_back,
+        remarks: vec!["f3 counts 1 MB as 1,048,576 bytes; here 1 MB is 1,000,000 bytes".to_owned()],
     })
 }
 
@@ -41,10 +41,11 @@ fn row(line: &str) -> Option<PublishedSpeed> {
     Some(PublishedSpeed { order: Some(Order::Linear), ..PublishedSpeed::new(direction, value * scale) })
 }
 
-/// `Data LOST: 0.00 Byte (0 sectors)`
-fn lost_sectors(line: &str) -> Option<u64> {
-    let (_, sectors) = line.trim().strip_prefix("Data LOST:")?.split_once('(')?;
-    sectors.split_whitespace().next()?.parse().ok()
+/// `Data LOST: 0.00 Byte (0 sectors)`. More sectors than the largest number are that many.
+fn sectors(line: &str, name: &str) -> Option<u32> {
+    let (_, sectors) = line.trim().strip_prefix(name)?.split_once('(')?;
+    let sectors: u64 = sectors.split_whitespace().next()?.parse().ok()?;
+    Some(sectors.try_into().unwrap_or(u32::MAX))
 }
 
 #[cfg(test)]
@@ -55,7 +56,7 @@ mod tests {
     #[test]
     fn averages_are_binary_and_sequential() {
         let speeds = speeds_of(&sample("f3.txt")).unwrap();
-        assert_eq!((speeds.program.as_str(), speeds.rows.len(), speeds.remarks.len()), ("f3 8.0", 2, 0));
+        assert_eq!((speeds.program.as_str(), speeds.rows.len(), speeds.read_back.lost), ("f3 8.0", 2, 0));
         let write = &speeds.rows[0];
         assert_eq!(
             (write.direction, write.order, write.request, write.is_direct),
@@ -65,10 +66,13 @@ mod tests {
     }
 
     #[test]
-    fn lost_sectors_are_remarked() {
+    fn lost_sectors_are_counted() {
         let text =
             sample("f3.txt").replace("LOST: 0.00 Byte (0 sectors)", "LOST: 27.71 GB (58112000 sectors)");
-        assert!(speeds_of(&text).unwrap().remarks[0].contains("58112000 sectors"));
+        let read_back = speeds_of(&text).unwrap().read_back;
+        assert_eq!(read_back.lost, 58_112_000);
+        assert!(read_back.places > read_back.lost, "{read_back:?}");
+        assert_eq!(sectors("Data LOST: 9.00 PB (99999999999 sectors)", "Data LOST:"), Some(u32::MAX));
     }
 
     #[test]

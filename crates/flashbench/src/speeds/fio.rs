@@ -1,7 +1,7 @@
 //! fio with `--output-format=json`: one row for each job and direction.
 
 use flashscope_device::Bytes;
-use flashscope_record::observation::{Direction, Order, PublishedSpeed};
+use flashscope_record::observation::{Direction, Order, PublishedSpeed, ReadBack};
 use serde_json::{Map, Value};
 
 use super::Speeds;
@@ -32,7 +32,12 @@ pub(super) fn read(lines: &[&str]) -> Result<Option<Speeds>, FioError> {
     }
     let failed = jobs.iter().filter(|job| is_failed(job)).count();
     let remark = (failed > 0).then(|| format!("{failed} jobs of fio ended with an error and are left out"));
-    Ok(Some(Speeds { program: version, rows, remarks: remark.into_iter().collect() }))
+    Ok(Some(Speeds {
+        program: version,
+        rows,
+        read_back: ReadBack::default(),
+        remarks: remark.into_iter().collect(),
+    }))
 }
 
 /// The JSON among the lines: fio prints warnings before and after it. `None` if it is none of fio.

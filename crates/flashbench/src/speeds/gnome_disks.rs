@@ -2,7 +2,7 @@
 //! written with direct I/O (UDisks, `OpenForBenchmark`). Units are decimal.
 
 use flashscope_device::Bytes;
-use flashscope_record::observation::{Direction, Order, PublishedSpeed};
+use flashscope_record::observation::{Direction, Order, PublishedSpeed, ReadBack};
 
 use super::{Speeds, number};
 
@@ -15,7 +15,12 @@ pub(super) fn read(lines: &[&str]) -> Option<Speeds> {
     };
     let labels = [("Average Read Rate", Direction::Read), ("Average Write Rate", Direction::Write)];
     let rows: Vec<PublishedSpeed> = labels.into_iter().filter_map(rate).collect();
-    (!rows.is_empty()).then(|| Speeds { program: "GNOME Disks".to_owned(), rows, remarks: Vec::new() })
+    (!rows.is_empty()).then(|| Speeds {
+        program: "GNOME Disks".to_owned(),
+        rows,
+        read_back: ReadBack::default(),
+        remarks: Vec::new(),
+    })
 }
 
 /// `31.9 MB/s (100 samples)`

@@ -1,6 +1,6 @@
 //! The text report of KDiskMark, which has CrystalDiskMark's form: decimal units.
 
-use flashscope_record::observation::{Direction, Order, PublishedSpeed};
+use flashscope_record::observation::{Direction, Order, PublishedSpeed, ReadBack};
 
 use super::{Speeds, number};
 
@@ -19,7 +19,12 @@ pub(super) fn read(lines: &[&str]) -> Option<Speeds> {
     }
     let has = |name: &str| lines.iter().any(|line| line.contains(name));
     let program = if has("CrystalDiskMark") { "CrystalDiskMark" } else { "KDiskMark" };
-    (!rows.is_empty()).then(|| Speeds { program: program.to_owned(), rows, remarks: Vec::new() })
+    (!rows.is_empty()).then(|| Speeds {
+        program: program.to_owned(),
+        rows,
+        read_back: ReadBack::default(),
+        remarks: Vec::new(),
+    })
 }
 
 /// `Sequential 1 MiB (Q= 8, T= 1):   528.053 MB/s [    528.1 IOPS] < 14449.94 us>`

@@ -6,7 +6,7 @@ mod fio;
 mod gnome_disks;
 mod kdiskmark;
 
-use flashscope_record::observation::PublishedSpeed;
+use flashscope_record::observation::{PublishedSpeed, ReadBack};
 
 pub use self::fio::FioError;
 
@@ -17,6 +17,8 @@ pub struct Speeds {
     pub program: String,
     /// The speeds, at least one.
     pub rows: Vec<PublishedSpeed>,
+    /// What it read back of the data that it wrote, in sectors.
+    pub read_back: ReadBack,
     /// What else the output says and a reader should know, one sentence each.
     pub remarks: Vec<String>,
 }

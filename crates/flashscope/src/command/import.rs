@@ -76,12 +76,17 @@ fn report(run: RunFile, arguments: &Import, printer: &Printer) -> Result<Exit, F
     let concluded = Concluded::from_findings(infer_run(&run.observations));
     if arguments.brief {
         printer.result(&line(&run))?;
-        return Ok(Exit::Fine);
+        return Ok(exit(&run));
     }
     let identity = Identity::PublishedLog { name: run.device_name.clone() };
     let shown = show::findings(&run, &concluded, Some(identity), printer);
     outputs::write(&arguments.output.files, &concluded.report(&run), printer)?;
-    shown.map(|()| Exit::Fine)
+    shown.map(|()| exit(&run))
+}
+
+/// Exit code 1 if the program of a log found lost data.
+fn exit(run: &RunFile) -> Exit {
+    if run.loses_data() { Exit::Problem } else { Exit::Fine }
 }
 
 /// Prints one line for each log. A log that cannot be read does not stop the others.
@@ -89,7 +94,14 @@ fn print_brief(logs: &[PathBuf], printer: &Printer) -> Result<Exit, Failure> {
     let mut exit = Exit::Fine;
     for log in logs {
         match read(log, printer) {
-            Ok(runs) => runs.iter().try_for_each(|run| printer.result(&line(run)))?,
+            Ok(runs) => {
+                for run in &runs {
+                    printer.result(&line(run))?;
+                    if run.loses_data() {
+                        exit = Exit::Problem;
+                    }
+                }
+            }
             Err(failure) => exit = printer.failure(&failure),
         }
     }

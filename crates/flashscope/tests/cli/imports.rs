@@ -115,3 +115,22 @@ fn a_broken_document_of_fio_is_refused() {
     std::fs::write(&broken, &whole[..whole.len() / 2]).unwrap();
     assert_refused(&["import", broken.to_str().unwrap()], 2, &["JSON of fio is broken"]);
 }
+
+#[test]
+fn data_that_f3read_found_lost_comes_first_and_gives_exit_code_1() {
+    let text = std::fs::read_to_string(testdata("other-programs/f3.txt")).unwrap();
+    let lost = text.replace("LOST: 0.00 Byte (0 sectors)", "LOST: 27.71 GB (58112000 sectors)");
+    assert_ne!(lost, text);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("lost.txt");
+    std::fs::write(&file, lost).unwrap();
+    let file = file.to_str().unwrap();
+    for arguments in [&["import", file][..], &["import", "--brief", file]] {
+        let output = flashscope(arguments);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", stderr(&output));
+        let first = stdout(&output).lines().next().unwrap_or_default().to_owned();
+        assert!(first.contains("LOST DATA: 58,112,000 of 60,209,152 places"), "{arguments:?}: {first}");
+    }
+    let sound = flashscope(&["import", &testdata("other-programs/f3.txt")]);
+    assert_eq!((sound.status.code(), stdout(&sound).contains("LOST")), (Some(0), false));
+}

@@ -18,6 +18,12 @@ pub struct ReadBack {
 }
 
 impl ReadBack {
+    /// Whether nothing was read back.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.places == 0
+    }
+
     /// More offsets are not lost than were read.
     pub(crate) fn check(self) -> Checked {
         permit(self.lost <= self.places, "lost", self.lost, "no more places are lost than were read back")

@@ -33,12 +33,13 @@ pub fn alarm(report: &Report<'_>) -> Option<Sentence> {
 fn lost_data(report: &Report<'_>) -> Option<String> {
     let ReadBack { places, lost } = report.run.read_back();
     let all = quantity::counted(places.into(), "place");
+    let is_of_log = crate::published_speeds::rows(report.run).next().is_some();
     report.run.loses_data().then(|| {
         format!(
             "LOST DATA: {} of {all} returned other data than was written. It is a counterfeit or it is failing: store nothing on \
              it. To tell which: flashscope verify {}",
             quantity::integer(lost.into()),
-            quoted_path(&report.run.target)
+            if is_of_log { "/dev/sdX".to_owned() } else { quoted_path(&report.run.target) }
         )
     })
 }

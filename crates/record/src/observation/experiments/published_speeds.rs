@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::speed::Direction;
 use crate::limits::{Checked, REQUESTS_MAX, block, each, permit};
 use crate::observation::experiment_data::ExperimentData;
+use crate::observation::read_back::ReadBack;
 use crate::observation::times::Order;
 
 /// Speeds that another program measured. They show nothing of how a device is built.
@@ -14,6 +15,9 @@ use crate::observation::times::Order;
 pub struct PublishedSpeedsData {
     /// One row for each kind of request, in the order of the output.
     pub rows: Vec<PublishedSpeed>,
+    /// What the program read back of the data that it wrote, in sectors, if it did.
+    #[serde(default, skip_serializing_if = "ReadBack::is_empty")]
+    pub read_back: ReadBack,
 }
 
 /// One kind of request and its speed. What the output does not state is `None`.
@@ -62,6 +66,7 @@ const SPEED_MAX: f64 = 1e15;
 
 impl ExperimentData for PublishedSpeedsData {
     fn check(&self) -> Checked {
+        self.read_back.check()?;
         each("rows", &self.rows, |row| {
             row.request.map_or(Ok(()), |request| block("request", request))?;
             let counts = [("queue_depth", row.queue_depth), ("threads", row.threads)];
@@ -75,6 +80,10 @@ impl ExperimentData for PublishedSpeedsData {
 
     fn records(&self) -> usize {
         self.rows.len()
+    }
+
+    fn read_back(&self) -> ReadBack {
+        self.read_back
     }
 
     fn is_of_speed(&self) -> bool {
