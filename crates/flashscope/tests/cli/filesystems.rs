@@ -190,6 +190,10 @@ fn wrong_wishes_are_refused_with_what_there_is() {
     assert_refused(&compare(&folder, "sim:generic-2g", &["--partition-start", "1000"]), 2, &["63s"]);
     assert_refused(&compare(&folder, "sim:generic-2g", &["--rounds", "0"]), 2, &["1..=100"]);
     assert_refused(&compare(&folder, "sim:generic-2g?capacity=512MiB", &[]), 2, &["?capacity=1GiB"]);
+    let fake = ["stores less than it says", "verify sim:counterfeit-64g-wrap"];
+    for more in [&[][..], &["--factors", "filesystem"]] {
+        assert_refused(&compare(&folder, "sim:counterfeit-64g-wrap", more), 2, &fake);
+    }
     assert_refused(&compare(&folder, "/dev/null", &[]), 2, &["/dev/null"]);
     assert_refused(
         &["fs", "compare", "sim:generic-2g", "--recordings", "/nonexistent"],

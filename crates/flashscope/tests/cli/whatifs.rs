@@ -158,7 +158,7 @@ fn runs_without_a_twin_are_refused_with_the_reason() {
     flashscope(&["check", &stick, "-q", "-o", &reads]);
     assert_refused(&whatif(&folder, &reads, &[]), 2, &["no small writes", "--scratch -o run.json"]);
     let counterfeit = run_file(&folder, "sim:counterfeit-128g-limbo");
-    assert_refused(&whatif(&folder, &counterfeit, &[]), 2, &["stores less than its capacity"]);
+    assert_refused(&whatif(&folder, &counterfeit, &[]), 2, &["the stick says 117 GiB and stores 15 GiB"]);
 }
 
 #[test]

@@ -9,10 +9,15 @@ use crate::error::FitError;
 #[derive(Debug, thiserror::Error)]
 pub enum TwinError {
     /// The device stores less than it announces.
-    #[error("the stick stores less than its capacity of {announced}; no layout makes it a good one")]
+    #[error(
+        "the stick says {announced} and {}: no layout makes it a good one",
+        true_size.map_or_else(|| "stores less".to_owned(), |size| format!("stores {size}"))
+    )]
     FalseCapacity {
         /// The capacity that it announces.
         announced: Bytes,
+        /// What it stores, if that is known.
+        true_size: Option<Bytes>,
     },
     /// No write was measured from which the cost of small ones follows.
     #[error("the run has no small writes")]

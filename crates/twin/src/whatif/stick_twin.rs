@@ -45,8 +45,9 @@ impl StickTwin {
     /// [`TwinError`] if the run does not show what a twin needs.
     pub fn of(run: &RunFile) -> Result<Self, TwinError> {
         let mut measured = Measured::from_run(&run.target, run);
-        if run.false_capacity().is_some() {
-            return Err(TwinError::FalseCapacity { announced: measured.capacity.unwrap_or_default() });
+        if let Some(verdict) = run.false_capacity() {
+            let (announced, true_size) = (verdict.announced, verdict.true_size);
+            return Err(TwinError::FalseCapacity { announced, true_size });
         }
         if !run.observations.iter().any(|seen| is_of_writes(&seen.data)) {
             return Err(TwinError::NoWrites);

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::anyhow;
+use flashscope_device::layer::fault::FaultSpec;
 use flashscope_device::layer::{Interrupt, Interruptible};
 use flashscope_device::{Bytes, Pattern};
 use flashscope_recording::{
@@ -61,10 +62,16 @@ pub fn compare_factors(
     Ok((session.compared(&choices, &attempts), design))
 }
 
-/// The virtual stick and the recordings.
+/// The virtual stick and the recordings. A counterfeit is refused: it would lose the files.
 fn open(arguments: &FsCompare, name: &str) -> Result<(Target, Recordings), Failure> {
     let mut target = Target::parse(name).or_exit_bare(Exit::Usage)?;
     target.seed = arguments.seed.unwrap_or(target.seed);
+    if target.faults.iter().any(|fault| matches!(fault, FaultSpec::Counterfeit(_))) {
+        let error = anyhow!(
+            "sim:{name} stores less than it says, and no filesystem helps; to see how much: flashscope verify sim:{name}"
+        );
+        return Err(Failure { exit: Exit::Usage, error });
+    }
     Ok((target, recordings::open(arguments.recordings.as_deref())?))
 }
 
