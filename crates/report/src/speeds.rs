@@ -35,14 +35,14 @@ pub fn large_sequential(speeds: &[(SpeedCase, Option<Speed>)], direction: Direct
     speeds.iter().filter(is_sequential).max_by_key(rank).and_then(|(_, speed)| speed.as_ref())
 }
 
-/// The speed of the smallest random requests at queue depth 1: decisive for a system that runs from the
-/// device.
+/// The speed of the smallest random requests at the lowest queue depth: decisive for a system that runs from
+/// the device.
 pub fn small_random(speeds: &[(SpeedCase, Option<Speed>)], direction: Direction) -> Option<&Speed> {
     let is_random = |(case, speed): &&(SpeedCase, Option<Speed>)| {
-        let kind = (case.direction, case.order, case.queue_depth);
-        kind == (direction, Order::Random, 1) && speed.is_some()
+        (case.direction, case.order) == (direction, Order::Random) && speed.is_some()
     };
-    speeds.iter().filter(is_random).min_by_key(|(case, _)| case.request).and_then(|(_, speed)| speed.as_ref())
+    let rank = |(case, _): &&(SpeedCase, Option<Speed>)| (case.queue_depth, case.request);
+    speeds.iter().filter(is_random).min_by_key(rank).and_then(|(_, speed)| speed.as_ref())
 }
 
 /// The name of a request kind: `sequential write, 1 MiB`, `random read, 4 KiB, queue depth 8`.

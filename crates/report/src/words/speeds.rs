@@ -1,5 +1,6 @@
 //! Sentences about speeds: the headline, warm-ups, cached figures, and confidence.
 
+use flashscope_device::Bytes;
 use flashscope_infer::streams::drift::Drift;
 use flashscope_infer::streams::speed::{Speed, Unsettled};
 use flashscope_record::observation::{Contents, Data, Direction, SpeedCase};
@@ -9,6 +10,8 @@ use super::sentence::Sentence;
 use crate::speeds::{case_name, large_sequential, rounded, small_random, speeds};
 use crate::{Report, quantity};
 
+/// Programs copy files in requests of this size, or larger ones that the kernel splits. Guess.
+const LARGE: Bytes = Bytes::kib(128);
 /// The least ratio between warm-up and steady state that is reported. Guess: 10 % is below what a user
 /// notices.
 const WARM_UP_RATIO_MIN: f64 = 1.1;
@@ -42,21 +45,23 @@ impl SpeedSentences {
         (!parts.is_empty()).then(|| parts.join("; "))
     }
 
-    /// `sequential read 198 MB/s`.
+    /// `sequential read 198 MB/s`; with size and queue depth if they are not those of a copy.
     fn sequential(&self, direction: Direction) -> Option<String> {
         let speed = large_sequential(&self.speeds, direction).filter(is_not_cached)?;
-        let queue_depth = match speed.case.queue_depth {
-            1 => String::new(),
-            queue_depth => format!(" (queue depth {queue_depth})"),
-        };
-        Some(format!("sequential {} {}{queue_depth}", direction.as_str(), quantity::speed(speed.bytes_per_s)))
+        let SpeedCase { request, queue_depth, .. } = speed.case;
+        let size = (request < LARGE).then(|| request.to_string());
+        let queue_depth = (queue_depth > 1).then(|| format!("queue depth {queue_depth}"));
+        let details: Vec<String> = size.into_iter().chain(queue_depth).collect();
+        let details = if details.is_empty() { String::new() } else { format!(" ({})", details.join(", ")) };
+        Some(format!("sequential {} {}{details}", direction.as_str(), quantity::speed(speed.bytes_per_s)))
     }
 
     /// `random read 2,976 IOPS (4 KiB, queue depth 1)`.
     fn random(&self, direction: Direction) -> Option<String> {
         let speed = small_random(&self.speeds, direction).filter(is_not_cached)?;
         let iops = quantity::three_digits(speed.requests_per_s());
-        Some(format!("random {} {iops} IOPS ({}, queue depth 1)", direction.as_str(), speed.case.request))
+        let SpeedCase { request, queue_depth, .. } = speed.case;
+        Some(format!("random {} {iops} IOPS ({request}, queue depth {queue_depth})", direction.as_str()))
     }
 
     /// Cached figures, and warm-ups that differ from the steady state.
