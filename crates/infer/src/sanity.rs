@@ -9,7 +9,7 @@ use std::time::Duration;
 use flashscope_record::finding::{Finding, FindingId, Objection, Outcome, Reason, WouldDecide};
 use flashscope_record::observation::{Data, Observations, Source, Times};
 
-use crate::statistics::{count, median};
+use crate::statistics::{count, median, rank_correlation};
 
 /// The fewest requests that judge a device as a whole. Guess.
 const REQUESTS_MIN: usize = 16;
@@ -112,7 +112,8 @@ fn ever_slower(measured: &[&Data]) -> Option<Objection> {
 fn rise(times: &[f64]) -> Option<(f64, f64)> {
     let (quarter, every) = (times.len() / 4, times.len() / CORRELATED_MAX + 1);
     let thinned: Vec<f64> = times.iter().copied().step_by(every).collect();
-    if times.len() < REQUESTS_MIN || rank_correlation(&thinned) < CORRELATION_MIN {
+    let order: Vec<f64> = (0..thinned.len()).map(count).collect();
+    if times.len() < REQUESTS_MIN || rank_correlation(&thinned, &order) < CORRELATION_MIN {
         return None;
     }
     let ends = (median(&times[..quarter])?, median(&times[times.len() - quarter..])?);
@@ -176,25 +177,6 @@ fn probability_longer(first: &[f64], second: &[f64]) -> f64 {
             .sum::<f64>()
     };
     first.iter().map(wins).sum::<f64>() / (count(first.len()) * count(second.len()))
-}
-
-/// Spearman's correlation of values and their order; values that are equal share their rank. Zero if all are.
-fn rank_correlation(values: &[f64]) -> f64 {
-    let ranks: Vec<f64> = values.iter().map(|value| rank(*value, values)).collect();
-    let middle = (count(values.len()) - 1.0) / 2.0;
-    let deviations = || ranks.iter().map(|rank| rank - middle);
-    let steps = || (0..values.len()).map(|at| count(at) - middle);
-    let square = |deviations: f64| deviations * deviations;
-    let both = deviations().zip(steps()).map(|(rank, step)| rank * step).sum::<f64>();
-    let scale = (deviations().map(square).sum::<f64>() * steps().map(square).sum::<f64>()).sqrt();
-    if scale > 0.0 { both / scale } else { 0.0 }
-}
-
-/// How many values are smaller, and half of those that are equal.
-fn rank(value: f64, values: &[f64]) -> f64 {
-    let smaller = values.iter().filter(|other| **other < value).count();
-    let equal = values.iter().filter(|other| **other <= value).count() - smaller;
-    count(smaller) + (count(equal) - 1.0) / 2.0
 }
 
 #[cfg(test)]
@@ -282,12 +264,5 @@ mod tests {
         apply(&objection, &mut page);
         assert_eq!(page.reason(), Some(&Reason::Objection(objection)));
         assert_eq!(objection_of(&[reads(|at| 2e-4 * (1.0 + 0.1 * scattered(at)))]), None);
-    }
-
-    #[test]
-    fn ties_share_their_rank() {
-        assert!(rank_correlation(&[1.0, 1.0, 1.0]).abs() < 1e-12);
-        assert!((rank_correlation(&[1.0, 2.0, 5.0]) - 1.0).abs() < 1e-12);
-        assert!((rank_correlation(&[5.0, 2.0, 2.0, 1.0]) + 0.948_683_298).abs() < 1e-6);
     }
 }

@@ -47,7 +47,7 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
     let write_buffer = write_buffer::write_buffer(seen.write_buffer);
     let [cache, sustained] = seen.sustained(&write_buffer);
     let erase_block = block_ends::or(align.erase_block, &align.blocks, seen.block_ends);
-    let erase_block = unless_off_alignment(erase_block, observations);
+    let erase_block = seen.unless_ends_are_too_short(unless_off_alignment(erase_block, observations));
     let boundary_signal = unless_block_differs(align.boundary_signal, erase_block.bytes());
     let assumption = seen.assumed_erase_block(&erase_block);
     let is_too_short =

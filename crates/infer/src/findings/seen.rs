@@ -11,7 +11,8 @@ use flashscope_record::observation::{
 };
 
 use crate::copying::Delay;
-use crate::geometry::page;
+use crate::findings::withdrawal::unless_merged;
+use crate::geometry::{block_ends, first_reads, page};
 use crate::open_blocks::{fat_area, ftl_class, merge, open_units};
 use crate::published::Published;
 use crate::size_sweep::sweep;
@@ -36,7 +37,7 @@ pub struct OpenUnits {
     pub findings: [Finding; 4],
     /// Whether the layer maps less than an erase block at once, so that these do not rest on its size.
     pub maps_less: bool,
-    /// The delay of a switch to another block, if it would be a merge of a whole block.
+    /// The delay of a switch to another block, if it would be a merge of a whole block or a map explains it.
     pub delay: Option<Delay>,
 }
 
@@ -128,7 +129,7 @@ impl<'a> Seen<'a> {
         };
         let search = open_units::Search::new(data);
         let is_known = search.as_ref().ok();
-        let delay = is_known.and_then(open_units::Search::block_merge_seconds);
+        let delay = is_known.and_then(|search| search.merge_delay(self.loads_map()));
         OpenUnits {
             findings: [
                 open_units::open_units(&search, Order::Linear),
@@ -137,7 +138,7 @@ impl<'a> Seen<'a> {
                 merge::merge_seconds(&search),
             ],
             maps_less: is_known.is_some_and(open_units::Search::maps_less),
-            delay: delay.map(|(seconds, write_s)| Delay { seconds, write_s }),
+            delay,
         }
     }
 
@@ -162,11 +163,27 @@ impl<'a> Seen<'a> {
         ]
     }
 
-    /// Whether a delay is too short to merge the erase block, found or assumed.
+    /// Whether a delay is too short to merge the erase block, found or assumed. On a blank stick a merge may
+    /// copy little, but if reads show loads of the map, so short a delay is as likely one of them.
     pub fn is_too_short_to_merge(&self, delay: Delay, found: Option<Bytes>) -> bool {
         let holds_data = self.align.iter().any(|(data, _)| data.contents.mostly_blank() == Some(false));
         let block = found.or(self.open_units.last().map(|data| data.erase_block));
-        block.is_some_and(|block| delay.is_too_short(block, holds_data))
+        block.is_some_and(|block| delay.is_too_short(block, holds_data || self.loads_map()))
+    }
+
+    /// The erase block with half its confidence if pairs of writes at its ends take too little longer for a
+    /// merge.
+    pub fn unless_ends_are_too_short(&self, mut erase_block: Finding) -> Finding {
+        let delay = block_ends::delay(&erase_block);
+        if delay.is_some_and(|delay| self.is_too_short_to_merge(delay, erase_block.bytes())) {
+            unless_merged(&mut erase_block);
+        }
+        erase_block
+    }
+
+    /// Whether the controller loads parts of its map, as reads show.
+    fn loads_map(&self) -> bool {
+        self.align.iter().any(|(data, _)| first_reads::loading_s(&data.samples).is_some())
     }
 
     /// The erase block that the writes assumed, if that is not the one found.
@@ -209,5 +226,56 @@ impl<'a> Seen<'a> {
             Some(data) => fat_area::infer(data),
             None => fat_area::of_tables(&self.published_fat_area),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flashscope_record::finding::{Evidence, SizeEvidence};
+    use flashscope_record::observation::{Conditions, Contents, Ended};
+
+    use super::*;
+    use crate::geometry::first_reads::tests::samples;
+
+    /// Reads of a blank stick, of which the first at each place takes this much longer.
+    fn reads(first_us: f64) -> Observations {
+        let contents = Contents { looked_at: 32, blank: 32 };
+        Observations {
+            data: Data::Align(AlignData { read: None, samples: samples(first_us), contents }),
+            conditions: Conditions {
+                source: Source::Measured,
+                capacity: None,
+                region: None,
+                is_in_file: false,
+                seed: 1,
+            },
+            ended: Ended::Complete,
+        }
+    }
+
+    #[test]
+    fn a_short_delay_is_no_sure_merge_of_a_controller_that_loads_its_map() {
+        let is_too_short = |first_us, seconds| {
+            let observations = [reads(first_us)];
+            let delay = Delay { seconds, write_s: 2e-3 };
+            Seen::sort(&observations).is_too_short_to_merge(delay, Some(Bytes::mib(16)))
+        };
+        assert!(!is_too_short(0.0, 5e-3), "a blank block is hardly copied");
+        assert!(is_too_short(80.0, 5e-3), "a part of the map is stored in that time");
+        assert!(!is_too_short(80.0, 0.2), "a whole block is copied in that time");
+    }
+
+    #[test]
+    fn an_erase_block_whose_ends_take_less_than_an_erase_is_not_sure() {
+        let confidence = |at_end_ms: f64| {
+            let size = Bytes::mib(4);
+            let (at_end_s, elsewhere_s) = (Some(at_end_ms * 1e-3), Some(3.8e-3));
+            let evidence = Evidence::Sizes(SizeEvidence::BlockEnds { size, at_end_s, elsewhere_s });
+            let (value, sure) = (Value::Bytes(size), Confidence::new(0.98));
+            let found = Finding::exact(FindingId::EraseBlockBytes, value, sure, evidence);
+            Seen::default().unless_ends_are_too_short(found).confidence().get()
+        };
+        assert!((confidence(90.0) - 0.98).abs() < 1e-9);
+        assert!(confidence(4.7) < 0.5);
     }
 }

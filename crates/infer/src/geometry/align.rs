@@ -15,7 +15,7 @@ use crate::geometry::boundary::limits::ERASE_BLOCK_PLAUSIBLE_MAX;
 use crate::geometry::boundary_signal::boundary_signal;
 use crate::geometry::read_times::{ReadTimes, rows_agree};
 use crate::geometry::staircase::{Explanation, Level, Positions, Step, explain};
-use crate::geometry::{boundary, staircase};
+use crate::geometry::{boundary, first_reads, staircase};
 use crate::method::Method;
 use crate::statistics::{count, median};
 use crate::thresholds::SURE_ENOUGH;
@@ -128,11 +128,13 @@ fn infer_together(
     };
     let contents =
         experiments.iter().map(|(data, _)| data.contents).find(|each| each.mostly_blank() == Some(true));
+    let boundary_signal = boundary_signal(&explanations, positions, &samples, reads);
+    let unless_loaded = |finding| with_contents(first_reads::unless_loaded(finding, &samples), contents);
     AlignFindings {
-        erase_block: with_contents(erase_block, contents),
+        erase_block: unless_loaded(erase_block),
         blocks: blocks(&explanations),
         page: page(&explanations, reads),
-        boundary_signal: with_contents(boundary_signal(&explanations, positions, &samples, reads), contents),
+        boundary_signal: unless_loaded(boundary_signal),
     }
 }
 

@@ -7,6 +7,7 @@ use flashscope_record::finding::{
 };
 use flashscope_record::observation::BlockEndsData;
 
+use crate::copying::Delay;
 use crate::geometry::block_end_posterior::BlockPosterior;
 use crate::statistics::median;
 
@@ -52,6 +53,17 @@ fn of_writes(data: &BlockEndsData, reads: &[(Bytes, f64)]) -> Result<Finding, Re
         confidence,
         evidence(block, data, &posterior),
     ))
+}
+
+/// The delay of a pair of writes at the end of an erase block that such pairs show.
+pub fn delay(erase_block: &Finding) -> Option<Delay> {
+    match erase_block.evidence.as_ref()? {
+        Evidence::Sizes(SizeEvidence::BlockEnds { at_end_s, elsewhere_s, .. }) => {
+            let write_s = (*elsewhere_s)? / 2.0;
+            Some(Delay { seconds: (*at_end_s)? - write_s * 2.0, write_s })
+        }
+        _ => None,
+    }
 }
 
 fn evidence(block: Bytes, data: &BlockEndsData, posterior: &BlockPosterior) -> Evidence {

@@ -5,6 +5,7 @@ pub mod block_end_posterior;
 pub mod block_ends;
 pub mod boundary;
 pub mod boundary_signal;
+pub mod first_reads;
 pub mod page;
 pub mod page_posterior;
 pub mod read_times;

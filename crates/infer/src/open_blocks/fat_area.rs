@@ -20,6 +20,9 @@ const ID: FindingId = FindingId::FatAreaBytes;
 /// In a published table a finely mapped block is at least this many times as fast as the others. Guess.
 const FASTER: f64 = 1.6;
 
+/// The smallest write of the experiment.
+const SECTOR: Bytes = Bytes::new(512);
+
 /// Infers from one *fat-area* experiment.
 #[must_use]
 pub fn infer(data: &FatAreaData) -> Finding {
@@ -171,7 +174,10 @@ fn area(data: &FatAreaData, end: u32, probability: f64, classifier: SlowClassifi
         return Finding::exact(ID, value, confidence, Evidence::FirstBlocks(evidence));
     }
     let evidence = FatEvidence::UsesNoSlot { blocks: end, opening_s, next_s };
+    // The area may end inside its last block, of which at least the first write lies in it.
+    let least = data.erase_block * u64::from(end - 1) + SECTOR;
     Finding::exact(ID, value, confidence, Evidence::FirstBlocks(evidence))
+        .within(Value::Bytes(least), value)
         .with_caveat(Caveat::WholeBlocksOnly)
 }
 

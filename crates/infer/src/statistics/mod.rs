@@ -43,6 +43,29 @@ pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
 }
 
+/// Spearman's rank correlation of pairs (C. Spearman, 1904); equal values share their rank. Zero if all
+/// values of either side are equal.
+#[must_use]
+pub fn rank_correlation(one: &[f64], other: &[f64]) -> f64 {
+    let middle = (count(one.len()) - 1.0) / 2.0;
+    let deviations = |values: &[f64]| -> Vec<f64> { ranks(values).map(|rank| rank - middle).collect() };
+    let (one, other) = (deviations(one), deviations(other));
+    let product = |first: &[f64], second: &[f64]| first.iter().zip(second).map(|(a, b)| a * b).sum::<f64>();
+    let scale = (product(&one, &one) * product(&other, &other)).sqrt();
+    if scale > 0.0 { product(&one, &other) / scale } else { 0.0 }
+}
+
+/// How many values are smaller than each one, and half of the others that are equal.
+fn ranks(values: &[f64]) -> impl Iterator<Item = f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    values.iter().map(move |value| {
+        let smaller = sorted.partition_point(|other| other < value);
+        let equal = sorted.partition_point(|other| other <= value).saturating_sub(smaller);
+        count(smaller) + (count(equal) - 1.0) / 2.0
+    })
+}
+
 /// The quantile of Student's t distribution with this many degrees of freedom; NaN if these are not positive.
 #[must_use]
 pub fn student_quantile(freedom: f64, probability: f64) -> f64 {
@@ -80,6 +103,14 @@ mod tests {
         assert!((student_quantile(11.0, 0.975) - 2.200_985).abs() < 1e-6);
         assert!((student_within(11.0, 2.200_985) - 0.95).abs() < 1e-6);
         assert!(student_within(11.0, f64::INFINITY) >= 1.0);
+    }
+
+    #[test]
+    fn ties_share_their_rank() {
+        let of_order = |values: &[f64]| rank_correlation(values, &[0.0, 1.0, 2.0, 3.0][..values.len()]);
+        assert!(of_order(&[1.0, 1.0, 1.0]).abs() < 1e-12);
+        assert!((of_order(&[1.0, 2.0, 5.0]) - 1.0).abs() < 1e-12);
+        assert!((of_order(&[5.0, 2.0, 2.0, 1.0]) + 0.948_683_298).abs() < 1e-6);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The FAT area by openings, by writes at the start of blocks, and by the speeds of a published table.
 
+use flashscope_record::finding::Outcome;
 use flashscope_record::observation::{OpenedBlock, Order};
 
 use super::*;
@@ -29,6 +30,9 @@ fn openings(evicts: &[(u32, bool)]) -> FatAreaData {
 fn the_area_of_two_blocks_ends_before_the_third() {
     let found = infer(&openings(&[(0, false), (1, false), (2, true), (3, true), (4, true)]));
     assert_eq!(found.bytes(), Some(BLOCK * 2));
+    let Outcome::Found { low, high, .. } = found.outcome else { panic!("{found:?}") };
+    let least = Value::Bytes(BLOCK + Bytes::new(512));
+    assert_eq!((low, high), (least, Value::Bytes(BLOCK * 2)), "it may end inside the second block");
     let alike = infer(&openings(&[(0, true), (1, true), (2, true)]));
     assert_eq!(alike.bytes(), Some(Bytes::ZERO), "{alike:?}");
 }

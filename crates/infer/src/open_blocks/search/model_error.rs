@@ -6,7 +6,7 @@ use flashscope_record::observation::Order;
 
 use super::kind::LayerKind;
 use super::weighed::Search;
-use crate::copying::ERASE_SECONDS;
+use crate::copying::{Delay, ERASE_SECONDS};
 use crate::open_blocks::eviction::EvictionLaw;
 use crate::open_blocks::evidence;
 
@@ -68,8 +68,9 @@ impl Search<'_> {
     pub fn merge_model_error(&self, order: Order) -> f64 {
         let fits = self.fits(order);
         let Some((seconds, _)) = fits.and_then(|fits| self.merge(order, fits)) else { return 0.0 };
-        if self.is_another_law(order) {
-            return ANOTHER_LAW;
+        let another_law = self.another_law_probability(order);
+        if another_law >= SHORTER_THAN_ERASING {
+            return another_law;
         }
         let request = self.data.cells.first().map_or(0.0, |cell| cell.request.as_f64());
         let writes = request / self.classifier.typical_seconds();
@@ -77,25 +78,30 @@ impl Search<'_> {
         if seconds < ERASE_SECONDS || (order == Order::Random && fits == Some(0) && is_too_fast) {
             SHORTER_THAN_ERASING
         } else {
-            0.0
+            another_law
         }
     }
 
-    /// Whether writes that look like random eviction merge the same blocks in every round, in this order or
-    /// in sequential order: both have the same law.
-    fn is_another_law(&self, order: Order) -> bool {
-        let is_in = |order: Order| {
-            self.posterior(order).eviction_probability(EvictionLaw::Random) > 0.5
-                && self.merges_the_same_blocks(order)
+    /// The probability of another law than random eviction or hidden merges, where writes look like either:
+    /// the same blocks merge in every round, in this order or in sequential order, or all in a fixed cycle.
+    fn another_law_probability(&self, order: Order) -> f64 {
+        if self.kind != LayerKind::Blocks {
+            return 0.0;
+        }
+        let is_random = |order: Order| self.posterior(order).eviction_probability(EvictionLaw::Random) > 0.5;
+        let same_blocks = |order: Order| {
+            (is_random(order) || self.posterior(order).hides_merges()) && self.merges_the_same_blocks(order)
         };
-        self.kind == LayerKind::Blocks && (is_in(order) || is_in(Order::Linear))
+        let of_blocks = if same_blocks(order) || same_blocks(Order::Linear) { ANOTHER_LAW } else { 0.0 };
+        let of_cycle = if is_random(Order::Linear) { self.cycle_probability() } else { 0.0 };
+        of_blocks.max(of_cycle)
     }
 
-    /// The time of a merge, and of the write without one, seconds, if the layer merges whole blocks.
-    pub fn block_merge_seconds(&self) -> Option<(f64, f64)> {
+    /// The delay of a switch, if the layer merges whole blocks, or `of_any_kind`.
+    pub fn merge_delay(&self, of_any_kind: bool) -> Option<Delay> {
         let in_order = |order: Order| self.fits(order).and_then(|fits| self.merge(order, fits));
         let merge = in_order(Order::Linear).or_else(|| in_order(Order::Random));
-        let (seconds, _) = merge.filter(|_| self.kind == LayerKind::Blocks)?;
-        Some((seconds, self.classifier.typical_seconds()))
+        let (seconds, _) = merge.filter(|_| of_any_kind || self.kind == LayerKind::Blocks)?;
+        Some(Delay { seconds, write_s: self.classifier.typical_seconds() })
     }
 }
