@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use flashscope_record::observation::Order;
 
-use statrs::function::beta::ln_beta;
+use statrs::function::beta::{beta_reg, ln_beta};
 
 use super::weighed::Search;
 use crate::open_blocks::evidence::WriteSequence;
@@ -15,14 +15,18 @@ use crate::statistics::count;
 const DEVIATIONS_MIN: f64 = 5.0;
 
 /// The prior probability that a controller evicts in a fixed cycle which is not that of LRU, such as FIFO.
-/// Guess: rarer than random eviction. With it, 2 % of simulated searches of two blocks under random eviction
-/// lose a fifth of their confidence, and at most 0.7 % of those of 3 to 32 blocks (1,000 searches each).
+/// Guess: rarer than random eviction. With it, 1.5 % of simulated searches of two blocks under random
+/// eviction lose a fifth of their confidence, and at most 0.2 % of those of 3 to 32 blocks (1,000 searches
+/// each).
 const CYCLE: f64 = 0.01;
 /// The highest probability that two numbers of merges are equal under random eviction: short searches know
 /// the mean badly. Guess.
 const EQUAL_MAX: f64 = 0.9;
-/// The least merges between two of the same block: one evicts it, the next may be its own.
-const MERGES_BETWEEN_MIN: f64 = 2.0;
+/// In a cycle at least this share of the numbers of merges equals the one before. Guess: most.
+const CYCLE_EQUAL_MIN: f64 = 0.5;
+/// The least merges from one of a block to its next, unless there are stalls: one evicts it, the next may be
+/// its own.
+const MERGES_BETWEEN_MIN: usize = 2;
 
 impl Search<'_> {
     /// Whether some blocks merge in most rounds and others in few, though random eviction closes each equally
@@ -65,8 +69,9 @@ impl Search<'_> {
 }
 
 /// The Bayes factor of a fixed cycle compared with random eviction, from the units in the sequence of their
-/// merges. In a cycle the merges from one of a unit to its next are mostly as many as the time before, by a
-/// share of which nothing is known. Under random eviction they follow a geometric distribution.
+/// merges. In a cycle the merges from one of a unit to its next are as many as the time before, by a share of
+/// at least one half of which nothing else is known. Under random eviction they follow a geometric
+/// distribution.
 fn cycle_bayes_factor(merging: &[u32]) -> f64 {
     let mut last = BTreeMap::new();
     let between: Vec<usize> = merging
@@ -74,13 +79,17 @@ fn cycle_bayes_factor(merging: &[u32]) -> f64 {
         .enumerate()
         .filter_map(|(index, unit)| last.insert(*unit, index).map(|before| index - before))
         .collect();
+    let Some(least) = between.iter().min() else { return 1.0 };
     let equal = count(between.windows(2).filter(|pair| pair[0] == pair[1]).count());
-    let other = count(between.len().saturating_sub(1)) - equal;
-    let mean = count(between.iter().sum()) / count(between.len().max(1));
+    let other = count(between.len() - 1) - equal;
+    let mean = count(between.iter().sum()) / count(between.len());
     // Two of a geometric distribution are equal with this probability.
-    let equal_at_random = (1.0 / (2.0 * (mean - MERGES_BETWEEN_MIN).max(0.0) + 1.0)).min(EQUAL_MAX);
+    let more = (mean - count((*least).min(MERGES_BETWEEN_MIN))).max(0.0);
+    let equal_at_random = (1.0 / (2.0 * more + 1.0)).min(EQUAL_MAX);
     let random = other * (1.0 - equal_at_random).ln() + equal * equal_at_random.ln();
-    (ln_beta(equal + 1.0, other + 1.0) - random).exp()
+    let mostly = 1.0 - beta_reg(equal + 1.0, other + 1.0, CYCLE_EQUAL_MIN);
+    let cycle = ln_beta(equal + 1.0, other + 1.0) + (mostly / (1.0 - CYCLE_EQUAL_MIN)).ln();
+    (cycle - random).exp()
 }
 
 /// Pearson's chi-square of merges by block and its degrees of freedom, if all blocks merge equally often (K.
@@ -152,6 +161,8 @@ mod tests {
         let random = cycle_bayes_factor(&merging(|merge| (merge * merge * 7 + merge / 3) % 8));
         assert!(random < 1.0, "{random}");
         assert!((cycle_bayes_factor(&[]) - 1.0).abs() < 1e-9, "nothing is known");
+        let few_equal = cycle_bayes_factor(&merging(|merge| if merge % 4 == 0 { 0 } else { merge * 5 % 8 }));
+        assert!(few_equal < 10.0, "{few_equal}");
     }
 
     /// Round-robin writes into five blocks, of which four fit and were opened out of their sequence.
