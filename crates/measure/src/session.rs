@@ -248,6 +248,11 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// The device time that the budget leaves; `None` without a limit.
+    pub fn time_left(&self) -> Option<Duration> {
+        self.device.left().device_time
+    }
+
     /// The device's own time.
     pub fn now(&self) -> Instant {
         self.device.now()

@@ -433,6 +433,23 @@ fn same_seed_same_requests() {
     assert_eq!(run(), run());
 }
 
+#[test]
+fn full_queue_of_large_requests_does_not_exceed_the_time() {
+    let profile = Profile::builtin("generic-2g").unwrap();
+    let large = case(Direction::Read, Order::Random, Bytes::mib(64), 32);
+    let time = |budget: &Budget| {
+        let mut stick = VirtualStick::new(&profile, 3);
+        let started = stick.now();
+        let seen = cells(measured(&mut stick, &[large], budget));
+        assert!(!seen.is_empty());
+        stick.now().since(started)
+    };
+    // Two requests: the first that is timed, and the one that shows that the time is over.
+    let few = Budget { device_time: Some(Duration::from_secs(5)), ..Budget::UNLIMITED };
+    assert!(time(&few) < Duration::from_secs(9), "{:?}", time(&few));
+    assert!(time(&Budget::UNLIMITED) < Duration::from_secs(80), "{:?}", time(&Budget::UNLIMITED));
+}
+
 /// Counts the writes of the data pattern, and all others.
 struct PatternCounter {
     device: MemoryDevice,

@@ -1,11 +1,13 @@
 //! Makes the requests of *speed*, one row for each kind, and reads back some of what was written.
 
+use std::time::Duration;
+
 use flashscope_device::{ByteRange, Bytes, CheckReport, Device, Instant};
 
 use flashscope_record::observation::{Direction, Order, SpeedCase, SpeedCell, SpeedData};
 
 use crate::contract::Extent;
-use crate::experiment::speed::limits::{requests, requests_max};
+use crate::experiment::speed::limits::{requests, requests_max, time_max};
 use crate::experiment::speed::stopping::StoppingRule;
 use crate::experiment::stratified::StratifiedIndices;
 use crate::session::{
@@ -22,6 +24,10 @@ const CONTENT_READ: Bytes = Bytes::kib(4);
 /// The first writes of each random row are read back when all rows are done, and 16 to 32 writes all over
 /// each sequential one: it may exceed the true capacity of a counterfeit.
 const READ_BACK: usize = 16;
+
+/// The most data in flight before one request has ended, unless it is a single one. Guess: a slow device
+/// takes half a minute for it.
+const UNTIMED_MAX: Bytes = Bytes::mib(64);
 
 /// Whether a check of read data shows that the write was lost.
 type IsLost = fn(&CheckReport) -> bool;
@@ -122,7 +128,7 @@ impl<'a, 'b> Rows<'a, 'b> {
             if continues && submitted >= most && most < at_most && rule.needs_more(cell) {
                 most = (2 * most).min(at_most);
             }
-            while continues && submitted < most && in_flight(submitted, cell) < case.queue_depth {
+            while continues && submitted < most && self.may_add(in_flight(submitted, cell), cell, started) {
                 self.submit(case, region, &mut random, submitted)?;
                 submitted += 1;
             }
@@ -135,6 +141,22 @@ impl<'a, 'b> Rows<'a, 'b> {
             }
             continues = continues && !rule.is_enough(cell, ended);
         }
+    }
+
+    /// Whether one more request may be in flight: within the queue depth, and if the requests in flight are
+    /// expected to end in time. One alone always may.
+    fn may_add(&self, in_flight: u32, cell: &SpeedCell, started: Instant) -> bool {
+        let case = cell.case;
+        if in_flight == 0 || in_flight >= case.queue_depth {
+            return in_flight == 0;
+        }
+        let all = in_flight + 1;
+        let Ok(done @ 1..) = u32::try_from(cell.took_ns.len()) else {
+            return case.request * u64::from(all) <= UNTIMED_MAX;
+        };
+        let lasted = self.session.now().since(started);
+        let left = self.session.time_left().unwrap_or(Duration::MAX);
+        (lasted / done).saturating_mul(all) <= left.min(time_max(case).saturating_sub(lasted))
     }
 
     fn submit(
