@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
+use flashscope_device::Bytes;
 use flashscope_device::layer::Budget;
 use flashscope_layout::apply::{self, ApplyError, Means, Step};
 use flashscope_layout::{Identity, steps};
@@ -60,26 +61,45 @@ pub fn run(arguments: &Apply, printer: &Printer) -> Result<Exit, Failure> {
         printer.detail(messages);
     }
     let fstab: Vec<String> = plan.partitions.iter().map(fstab).collect();
-    let undo_file = undo_path.display().to_string();
-    let undo_command = undo_command(&undo_path);
+    let is_new = applied.undo.is_some();
+    if is_new && applied.is_repeated {
+        printer.remark(format!(
+            "this plan was applied before: {} leads back to that only; keep the undo file of the first 'apply'",
+            undo_path.display()
+        ));
+    }
     if printer.json {
         printer.document(&ApplyDocument {
             target: text.clone(),
-            undo_file,
+            undo_file: is_new.then(|| undo_path.display().to_string()),
             bytes_written: applied.bytes.get(),
             messages: applied.messages,
             fstab,
         })?;
         return Ok(Exit::Fine);
     }
-    let mut result = format!(
-        "Applied to {text}: {} written and read back. Table and data areas are where the plan says.\n\
-         Undo: {undo_command}\n\nMount, in /etc/fstab:\n",
-        applied.bytes
-    );
+    let mut result = if is_new { done(text, applied.bytes, &undo_path) } else { nothing_done(text) };
+    result.push_str("\nMount, in /etc/fstab:\n");
     fstab.iter().for_each(|line| result.push_str(&format!("  {line}\n")));
     printer.result(&result)?;
     Ok(Exit::Fine)
+}
+
+/// What was written, and how to go back.
+fn done(text: &str, written: Bytes, undo: &Path) -> String {
+    format!(
+        "Applied to {text}: {written} written and read back. Table and data areas are where the plan says.\n\
+         Undo: {}\n",
+        undo_command(undo)
+    )
+}
+
+/// A second undo file would lead back to this layout only.
+fn nothing_done(text: &str) -> String {
+    format!(
+        "Already applied to {text}; nothing was written, and there is no new undo file.\n\
+         The undo file of the first 'apply' leads back: keep it.\n"
+    )
 }
 
 /// The command that goes back. Who could apply without sudo can undo without it.
@@ -133,8 +153,6 @@ fn failed(error: ApplyError, interrupted: bool, undo: &Path, printer: &Printer) 
 
 #[cfg(test)]
 mod tests {
-    use flashscope_device::Bytes;
-
     use super::*;
 
     #[test]

@@ -20,6 +20,10 @@ use crate::interrupt::interrupted;
 use crate::printer::Printer;
 use crate::{confirm, kernel_table, medium, target};
 
+/// What an undo file of an `apply` holds that found its own layout on the medium.
+const SAME_LAYOUT: &str = "This undo file holds the layout of the plan itself: it was there before this 'apply'. The undo file of \
+                           the first 'apply' leads back.";
+
 /// Runs the command.
 ///
 /// # Errors
@@ -81,6 +85,7 @@ fn open(path: &Path, name: &str) -> Result<File, Failure> {
 fn done(text: &str, restored: Restored, state: UndoState) -> String {
     let ranges = counted(restored.written as u64, "range");
     let what = match restored.written {
+        0 if state.is_same_layout => format!("Nothing to undo on {text}. {SAME_LAYOUT}"),
         0 => format!("Nothing to undo on {text}: what 'apply' overwrites holds its old contents."),
         _ => format!(
             "Restored {text}: {ranges} written and read back. What 'apply' overwrote holds its old contents."
@@ -126,6 +131,9 @@ fn losses(
 }
 
 fn loss(state: UndoState) -> String {
+    if state.is_same_layout {
+        return SAME_LAYOUT.to_owned();
+    }
     if state.applied == 0 && state.changed == 0 {
         return "What 'apply' overwrites holds its old contents; nothing will change.".to_owned();
     }
@@ -168,6 +176,29 @@ mod tests {
     use flashscope_layout::Identity;
 
     use super::*;
+
+    #[test]
+    fn undo_file_of_a_second_apply_names_the_first() {
+        let state = UndoState {
+            applied: 0,
+            original: 3,
+            changed: 0,
+            recognised: 3,
+            marked: 0,
+            marked_unchanged: 0,
+            was_blank: false,
+            is_same_layout: true,
+            fingerprint_changed: 0,
+            fingerprint: 64,
+        };
+        let restored = Restored { written: 0, unchanged: 3 };
+        for text in [loss(state), done("w.img", restored, state)] {
+            assert!(text.contains("undo file of the first 'apply' leads back"), "{text}");
+            assert!(!text.contains("old contents"), "{text}");
+        }
+        let other = done("w.img", restored, UndoState { is_same_layout: false, ..state });
+        assert!(other.contains("old contents"), "{other}");
+    }
 
     #[test]
     fn interrupt_while_comparing_is_no_failure_of_the_medium() {

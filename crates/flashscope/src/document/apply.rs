@@ -10,8 +10,8 @@ use super::Body;
 pub struct ApplyDocument {
     /// The target.
     pub target: String,
-    /// The undo file.
-    pub undo_file: String,
+    /// The undo file; `null` if the plan was applied already, so that nothing was written.
+    pub undo_file: Option<String>,
     /// How much was written.
     pub bytes_written: u64,
     /// What the tools printed, in their order.

@@ -17,8 +17,12 @@ pub struct Applied {
     pub bytes: Bytes,
     /// What the tools printed.
     pub messages: Vec<String>,
-    /// What the undo file says.
-    pub undo: UndoHeader,
+    /// What the undo file says. `None` if the medium held all of it already: nothing was written then, and
+    /// there is no undo file, as it could only lead back to the same layout.
+    pub undo: Option<UndoHeader>,
+    /// Whether the medium held the table of this plan, so that it was applied before. The identifiers are
+    /// those of the plan, so another plan has another table.
+    pub is_repeated: bool,
 }
 
 /// A plan that was not applied, or not wholly.
@@ -109,10 +113,14 @@ pub fn apply(plan: &Plan, device: &mut dyn Device, means: Means<'_>) -> Result<A
     observer(Step::Build);
     let image = build(plan, host)?;
     let bytes = image.pieces.iter().fold(Bytes::ZERO, |sum, piece| sum + piece.range.length);
+    let (table, data): (Vec<&Piece>, Vec<&Piece>) = image.pieces.iter().partition(|piece| piece.is_table);
+    let is_repeated = are_there(&table, host, device)?;
+    if is_repeated && are_there(&data, host, device)? {
+        return Ok(Applied { bytes: Bytes::ZERO, messages: image.messages, undo: None, is_repeated });
+    }
     observer(Step::Save(bytes));
     let header = undo::save(&origin, &image, host, device, undo)?;
     undo.make_durable().map_err(UndoError::from)?;
-    let (table, data): (Vec<&Piece>, Vec<&Piece>) = image.pieces.iter().partition(|piece| piece.is_table);
     observer(Step::Write(bytes));
     // The table comes last: until then nothing half made can be mounted.
     for pieces in [data, table] {
@@ -123,7 +131,22 @@ pub fn apply(plan: &Plan, device: &mut dyn Device, means: Means<'_>) -> Result<A
     }
     observer(Step::ReadBack(bytes));
     read_back(plan, &image, host, device)?;
-    Ok(Applied { bytes, messages: image.messages, undo: header })
+    Ok(Applied { bytes, messages: image.messages, undo: Some(header), is_repeated })
+}
+
+/// Whether the medium holds every byte of these pieces already. The first difference ends the comparison.
+fn are_there(pieces: &[&Piece], host: &mut dyn Host, device: &mut dyn Device) -> Result<bool, ApplyError> {
+    for piece in pieces {
+        for part in transfer::parts(piece.range, transfer::request_max(device)) {
+            let from = ByteRange::new(piece.offset + (part.offset - piece.range.offset), part.length);
+            let wanted = host.read(&piece.source, from)?;
+            // Nothing is written yet, so a read that fails here is one that fails while saving.
+            if transfer::read(device, part).map_err(UndoError::from)?[..] != wanted[..] {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
 }
 
 pub(super) fn write(piece: &Piece, host: &mut dyn Host, device: &mut dyn Device) -> Result<(), ApplyError> {

@@ -158,6 +158,8 @@ pub struct UndoState {
     pub marked_unchanged: usize,
     /// Whether the medium held nothing but blank data before.
     pub was_blank: bool,
+    /// Whether applying changed nothing: every range held before what was applied.
+    pub is_same_layout: bool,
     /// Untouched places that differ: data was written since, or this is another medium.
     pub fingerprint_changed: usize,
     /// All untouched places.
@@ -406,6 +408,10 @@ pub fn state(
         marked: 0,
         marked_unchanged: 0,
         was_blank: originals.iter().all(|original| original.is_blank),
+        is_same_layout: originals
+            .iter()
+            .zip(&header.ranges)
+            .all(|(original, saved)| original.checksum == saved.applied),
         fingerprint_changed: 0,
         fingerprint: header.fingerprint.len(),
     };

@@ -7,8 +7,8 @@ use flashscope_device::layer::{FaultSpec, Faulty};
 use flashscope_device::memory::MemoryDevice;
 use flashscope_device::{Buffer, ByteRange, Bytes, Device, DeviceExt as _, Op, Payload};
 use flashscope_layout::apply::{
-    ApplyError, Host, HostError, Means, UndoError, UndoSink, UndoState, apply, check, read_header, restore,
-    state,
+    Applied, ApplyError, Host, HostError, Means, UndoError, UndoSink, UndoState, apply, check, read_header,
+    restore, state,
 };
 use flashscope_layout::filesystem::{Command, FilesystemKind};
 use flashscope_layout::reason::Because;
@@ -54,13 +54,13 @@ fn full(seed: u64) -> MemoryDevice {
     device
 }
 
-fn applied(plan: &Plan, device: &mut dyn Device) -> (Result<(), ApplyError>, Vec<u8>) {
+fn applied(plan: &Plan, device: &mut dyn Device) -> (Result<Applied, ApplyError>, Vec<u8>) {
     let mut file = Vec::new();
     let mut host = host();
     let means =
         Means { version: "0.0.0", target: "memory", host: &mut host, undo: &mut file, observer: &mut |_| {} };
     let result = apply(plan, device, means);
-    (result.map(drop), file)
+    (result, file)
 }
 
 fn undone(file: &[u8], device: &mut dyn Device) -> Result<(), UndoError> {
@@ -92,6 +92,63 @@ fn an_applied_plan_is_undone_bit_for_bit() {
         undone(&file, &mut device).unwrap();
         assert!(device.contents() == before);
     }
+}
+
+#[test]
+fn plan_that_was_applied_already_is_recognised_and_writes_nothing() {
+    if !has_tools(&TOOLS) {
+        return;
+    }
+    // Other tools write the time or a number that they draw: then only the table is the same.
+    for (filesystem, is_constant) in FILESYSTEMS.map(|each| (each, each == FilesystemKind::Vfat)) {
+        let (plan, mut device) = (planned(filesystem), full(1));
+        let before = device.contents().to_vec();
+        let (first, undo) = applied(&plan, &mut device);
+        let first = first.unwrap();
+        assert!(first.bytes > Bytes::mib(1) && first.undo.is_some() && !first.is_repeated, "{filesystem}");
+        let (second, none) = applied(&plan, &mut device);
+        let second = second.unwrap();
+        assert!(second.is_repeated, "{filesystem}");
+        if is_constant {
+            assert_eq!((second.bytes, second.undo, none.len()), (Bytes::ZERO, None, 0), "{filesystem}");
+        }
+        undone(&undo, &mut device).unwrap();
+        assert!(device.contents() == before, "{filesystem}");
+    }
+}
+
+#[test]
+fn undo_file_of_an_apply_that_changed_nothing_is_recognised() {
+    if !has_tools(&TOOLS) {
+        return;
+    }
+    let mut device = full(1);
+    let (result, file) = applied(&planned(FilesystemKind::Ext4), &mut device);
+    result.unwrap();
+    let state_of = |file: &[u8], device: &mut MemoryDevice| {
+        let mut reader = Cursor::new(file);
+        let header = read_header(&mut reader).unwrap();
+        state(&header, &mut reader, device).unwrap()
+    };
+    assert!(!state_of(&file, &mut device).is_same_layout);
+    // As an earlier version wrote it: the saved bytes are those that were applied.
+    let same = undo_file_of_what_is_there(&file, &mut device);
+    let state = state_of(&same, &mut device);
+    assert!(state.is_same_layout && state.applied == 0 && state.changed == 0, "{state:?}");
+}
+
+/// An undo file with the header of `file`, and the bytes that the device holds now.
+fn undo_file_of_what_is_there(file: &[u8], device: &mut MemoryDevice) -> Vec<u8> {
+    let mut reader = Cursor::new(file);
+    let header = read_header(&mut reader).unwrap();
+    let mut same = file[..usize::try_from(reader.position()).unwrap()].to_vec();
+    for saved in &header.ranges {
+        let at = saved.offset.to_usize()..(saved.offset + saved.length).to_usize();
+        let bytes = device.contents()[at].to_vec();
+        same.extend_from_slice(&bytes);
+        same.extend_from_slice(&checksum(&bytes).to_le_bytes());
+    }
+    same
 }
 
 #[test]
@@ -301,6 +358,7 @@ fn medium_on_which_nothing_is_recognised_is_another_one() {
         marked: 0,
         marked_unchanged: 0,
         was_blank: false,
+        is_same_layout: false,
         fingerprint_changed: 60,
         fingerprint: 60,
     };
