@@ -134,11 +134,16 @@ pub fn apply(plan: &Plan, device: &mut dyn Device, means: Means<'_>) -> Result<A
     Ok(Applied { bytes, messages: image.messages, undo: Some(header), is_repeated })
 }
 
+/// The requests for a piece: where on the medium, and where in the scratch file.
+fn parts<'a>(piece: &'a Piece, device: &dyn Device) -> impl Iterator<Item = (ByteRange, ByteRange)> + 'a {
+    let parts = transfer::parts(piece.range, transfer::request_max(device));
+    parts.map(|part| (part, ByteRange::new(piece.offset + (part.offset - piece.range.offset), part.length)))
+}
+
 /// Whether the medium holds every byte of these pieces already. The first difference ends the comparison.
 fn are_there(pieces: &[&Piece], host: &mut dyn Host, device: &mut dyn Device) -> Result<bool, ApplyError> {
     for piece in pieces {
-        for part in transfer::parts(piece.range, transfer::request_max(device)) {
-            let from = ByteRange::new(piece.offset + (part.offset - piece.range.offset), part.length);
+        for (part, from) in parts(piece, device) {
             let wanted = host.read(&piece.source, from)?;
             // Nothing is written yet, so a read that fails here is one that fails while saving.
             if transfer::read(device, part).map_err(UndoError::from)?[..] != wanted[..] {
@@ -150,8 +155,7 @@ fn are_there(pieces: &[&Piece], host: &mut dyn Host, device: &mut dyn Device) ->
 }
 
 pub(super) fn write(piece: &Piece, host: &mut dyn Host, device: &mut dyn Device) -> Result<(), ApplyError> {
-    for part in transfer::parts(piece.range, transfer::request_max(device)) {
-        let from = ByteRange::new(piece.offset + (part.offset - piece.range.offset), part.length);
+    for (part, from) in parts(piece, device) {
         // A scratch file that fails now leaves the medium half written.
         let bytes = host
             .read(&piece.source, from)
@@ -170,8 +174,7 @@ fn read_back(
 ) -> Result<(), ApplyError> {
     let different = |what: String| ApplyError::ReadBack { what };
     for piece in &image.pieces {
-        for part in transfer::parts(piece.range, transfer::request_max(device)) {
-            let from = ByteRange::new(piece.offset + (part.offset - piece.range.offset), part.length);
+        for (part, from) in parts(piece, device) {
             let wanted = host.read(&piece.source, from).map_err(|error| different(error.to_string()))?;
             if transfer::read(device, part)?[..] != wanted[..] {
                 return Err(different(part.to_string()));
