@@ -147,8 +147,11 @@ impl<'a, 'b> Rows<'a, 'b> {
     /// expected to end in time. One alone always may.
     fn may_add(&self, in_flight: u32, cell: &SpeedCell, started: Instant) -> bool {
         let case = cell.case;
-        if in_flight == 0 || in_flight >= case.queue_depth {
-            return in_flight == 0;
+        if in_flight == 0 {
+            return true;
+        }
+        if in_flight >= case.queue_depth {
+            return false;
         }
         let all = in_flight + 1;
         let Ok(done @ 1..) = u32::try_from(cell.took_ns.len()) else {
