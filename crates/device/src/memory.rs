@@ -69,7 +69,7 @@ impl MemoryDevice {
             Op::Write { range, payload: Payload::Bytes(buffer) } => {
                 self.bytes(*range).copy_from_slice(buffer)
             }
-            Op::Write { range, payload: Payload::Pattern(pattern) | Payload::Sampled { pattern, .. } } => {
+            Op::Write { range, payload: Payload::Pattern { pattern, .. } } => {
                 pattern.fill(range.offset.sectors(), self.bytes(*range));
             }
             Op::Discard { range } => self.bytes(*range).fill(0),

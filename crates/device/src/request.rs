@@ -60,13 +60,11 @@ pub enum ReadInto {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Payload {
     /// The data pattern, as a reference. Bytes are generated only where they are needed.
-    Pattern(Pattern),
-    /// The pattern, of which only a sample is read back, or nothing. A layer may write other data elsewhere:
-    /// a journal writes the old data again.
-    Sampled {
+    Pattern {
         /// The pattern.
         pattern: Pattern,
-        /// What is read back. Only its part in the range of the request counts; it may be empty.
+        /// What is read back. Only its part in the range of the request counts; it may be empty. Elsewhere a
+        /// layer may write other data: a journal writes the old data again.
         sample: ByteRange,
     },
     /// These bytes; the buffer is as long as the range. The completion returns it.
@@ -108,16 +106,16 @@ impl Op {
         Self::Read { range, into: ReadInto::Timing }
     }
 
-    /// A write of the data pattern.
+    /// A write of the data pattern, to be read back.
     #[must_use]
     pub const fn write(range: ByteRange, pattern: Pattern) -> Self {
-        Self::Write { range, payload: Payload::Pattern(pattern) }
+        Self::write_sampled(range, pattern, range)
     }
 
-    /// A write for its latency; only `sample` is read back. See [`Payload::Sampled`].
+    /// A write for its latency; only `sample` is read back. See [`Payload::Pattern`].
     #[must_use]
     pub const fn write_sampled(range: ByteRange, pattern: Pattern, sample: ByteRange) -> Self {
-        Self::Write { range, payload: Payload::Sampled { pattern, sample } }
+        Self::Write { range, payload: Payload::Pattern { pattern, sample } }
     }
 
     /// The kind of this request.

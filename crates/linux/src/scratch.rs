@@ -71,7 +71,7 @@ impl Scratch {
         if range.length.to_usize() > self.memory.len() {
             self.memory = Memory::of(range.length);
         }
-        if let Op::Write { payload: Payload::Pattern(pattern) | Payload::Sampled { pattern, .. }, .. } = op {
+        if let Op::Write { payload: Payload::Pattern { pattern, .. }, .. } = op {
             pattern.fill(range.offset.sectors(), &mut self.memory[..range.length.to_usize()]);
         }
     }
@@ -103,6 +103,6 @@ pub const fn uses_scratch(op: &Op) -> bool {
     matches!(
         op,
         Op::Read { into: ReadInto::Timing | ReadInto::Check(_), .. }
-            | Op::Write { payload: Payload::Pattern(_) | Payload::Sampled { .. }, .. }
+            | Op::Write { payload: Payload::Pattern { .. }, .. }
     )
 }

@@ -157,7 +157,7 @@ impl<'a> Session<'a> {
     }
 
     /// What this run reads back of what it writes from now on: [`NOTHING`] at first. A layer below may write
-    /// other data elsewhere, see [`Payload::Sampled`](flashscope_device::Payload::Sampled).
+    /// other data elsewhere, see [`Payload::Pattern`](flashscope_device::Payload::Pattern).
     pub const fn reads_back(&mut self, sample: ByteRange) {
         self.sample = sample;
     }

@@ -107,7 +107,7 @@ impl VirtualStick {
                 return Success::of_check(self.contents.check(*range, *pattern));
             }
             Op::Read { range, into: ReadInto::Bytes(buffer) } => self.contents.read(*range, buffer),
-            Op::Write { range, payload: Payload::Pattern(pattern) | Payload::Sampled { pattern, .. } } => {
+            Op::Write { range, payload: Payload::Pattern { pattern, .. } } => {
                 self.contents.write_pattern(*range, *pattern);
             }
             Op::Write { range, payload: Payload::Bytes(buffer) } => self.contents.write_bytes(*range, buffer),

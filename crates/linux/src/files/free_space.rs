@@ -224,7 +224,7 @@ impl FreeSpace {
         let file_size = self.file_size;
         let here = |range: ByteRange| ByteRange::new(range.offset % file_size, range.length);
         Ok(match op {
-            Op::Write { range, payload: Payload::Pattern(pattern) | Payload::Sampled { pattern, .. } } => {
+            Op::Write { range, payload: Payload::Pattern { pattern, .. } } => {
                 let mut buffer = self.buffer(range.length);
                 pattern.fill(range.offset.sectors(), &mut buffer);
                 (Op::Write { range: here(range), payload: Payload::Bytes(buffer) }, None, false)

@@ -116,7 +116,7 @@ impl<D: Device> FileBacked<D> {
                 return Ok(Success::of_check(pattern.check(range.offset.sectors(), &read)));
             }
             Op::Write { range, payload: Payload::Bytes(buffer) } => self.write(range.offset, buffer)?,
-            Op::Write { range, payload: Payload::Pattern(pattern) | Payload::Sampled { pattern, .. } } => {
+            Op::Write { range, payload: Payload::Pattern { pattern, .. } } => {
                 let mut written = Buffer::zeroed(range.length);
                 pattern.fill(range.offset.sectors(), &mut written);
                 self.write(range.offset, &written)?;

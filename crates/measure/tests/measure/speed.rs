@@ -468,7 +468,7 @@ impl Device for PatternCounter {
 
     fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
         match &op {
-            Op::Write { payload: Payload::Pattern(_) | Payload::Sampled { .. }, .. } => self.patterns += 1,
+            Op::Write { payload: Payload::Pattern { .. }, .. } => self.patterns += 1,
             Op::Write { .. } => self.others += 1,
             _ => {}
         }

@@ -121,7 +121,7 @@ impl<D: Device> Counterfeit<D> {
         let bytes = |buffer: &Buffer| Buffer::from(&buffer[skipped..skipped + part.length.to_usize()]);
         let Some(flash) = piece.flash_sectors() else {
             let data = match payload {
-                Payload::Pattern(pattern) | Payload::Sampled { pattern, .. } => Data::Pattern(*pattern),
+                Payload::Pattern { pattern, .. } => Data::Pattern(*pattern),
                 Payload::Bytes(buffer) => Data::Bytes(Arc::from(&bytes(buffer)[..]), 0),
             };
             self.store_in_cache(piece, &data);
@@ -129,12 +129,12 @@ impl<D: Device> Counterfeit<D> {
         };
         let range = bytes_of(&flash);
         match payload {
-            Payload::Pattern(pattern) | Payload::Sampled { pattern, .. } if flash != piece.claimed => {
+            Payload::Pattern { pattern, .. } if flash != piece.claimed => {
                 let held = Held { home: piece.claimed.start, data: Data::Pattern(*pattern) };
                 self.misplaced.insert(flash, held);
                 Op::write(range, *pattern)
             }
-            Payload::Pattern(pattern) | Payload::Sampled { pattern, .. } => {
+            Payload::Pattern { pattern, .. } => {
                 self.misplaced.remove(flash);
                 Op::write(range, *pattern)
             }

@@ -127,8 +127,8 @@ impl<D: Device> PowerCut<D> {
         let read = self.run_hidden(Op::Read { range, into })?;
         let before = read.filter(|read| read.outcome.is_ok()).and_then(|read| read.buffer);
         let payload = match op {
-            Op::Write { payload: Payload::Pattern(pattern) | Payload::Sampled { pattern, .. }, .. } => {
-                Some(Payload::Pattern(*pattern))
+            Op::Write { payload: Payload::Pattern { pattern, sample }, .. } => {
+                Some(Payload::Pattern { pattern: *pattern, sample: *sample })
             }
             Op::Write { payload: Payload::Bytes(buffer), .. } => {
                 let skipped = buffer.length().saturating_sub(range.length).to_usize();

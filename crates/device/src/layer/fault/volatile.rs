@@ -102,7 +102,7 @@ impl CutOutcome {
     pub fn redo(&self) -> Option<Op> {
         let range = ByteRange::new(self.write.range.offset, self.kept);
         let payload = match &self.write.payload {
-            Payload::Pattern(pattern) | Payload::Sampled { pattern, .. } => Payload::Pattern(*pattern),
+            Payload::Pattern { pattern, sample } => Payload::Pattern { pattern: *pattern, sample: *sample },
             Payload::Bytes(buffer) => Payload::Bytes(Buffer::from(&buffer[..self.kept.to_usize()])),
         };
         (!range.length.is_zero()).then_some(Op::Write { range, payload })

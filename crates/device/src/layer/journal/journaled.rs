@@ -23,7 +23,7 @@ use crate::units::{ByteRange, Bytes};
 /// Before any byte of a range is overwritten or discarded for the first time, its data is appended to the
 /// journal, durably. [`Journaled::restore`] writes back what changed, and compares everything.
 ///
-/// A write of [`Payload::Sampled`] writes the old data again, except for the sample. Parts that changed
+/// A write of [`Payload::Pattern`] writes the old data again, except for the sample. Parts that changed
 /// before get the pattern, and so do blank ones: a controller that only notes that a page is blank would be
 /// too fast.
 ///
@@ -156,9 +156,7 @@ impl<D: Device, S: JournalStore> Journaled<D, S> {
         match saved {
             Ok(()) => Ok(true),
             Err(JournalError::Request(_)) => Ok(false),
-            Err(JournalError::Device(error)) => Err(error),
-            Err(JournalError::Store(error)) => Err(self.fail(&error)),
-            Err(_) => Err(self.fail(&std::io::Error::from_raw_os_error(EIO))),
+            Err(error) => Err(self.fail(error)),
         }
     }
 
@@ -186,16 +184,18 @@ impl<D: Device, S: JournalStore> Journaled<D, S> {
         if self.device.capabilities().admit(&op).is_err() {
             return Ok(op);
         }
-        let Op::Write { payload: Payload::Sampled { pattern, sample }, .. } = op else {
-            self.changed.add(range);
-            return Ok(op);
+        let (pattern, sample) = match op {
+            Op::Write { payload: Payload::Pattern { pattern, sample }, .. } if !sample.contains(range) => {
+                (pattern, sample)
+            }
+            _ => {
+                self.changed.add(range);
+                return Ok(op);
+            }
         };
         let mut buffer = self.buffer(range.length);
-        let is_saved = match self.originals.read(&mut self.store, range, &mut buffer) {
-            Ok(is_saved) => is_saved,
-            Err(JournalError::Store(error)) => return Err(self.fail(&error)),
-            Err(_) => return Err(self.fail(&std::io::Error::from_raw_os_error(EIO))),
-        };
+        let read = self.originals.read(&mut self.store, range, &mut buffer);
+        let is_saved = read.map_err(|error| self.fail(error))?;
         if !is_saved || !self.keep_old_parts(range, pattern, sample, &mut buffer) {
             self.changed.add(range);
             self.buffers.push(buffer);
@@ -233,8 +233,14 @@ impl<D: Device, S: JournalStore> Journaled<D, S> {
         found.map_or_else(|| Buffer::zeroed(length), |index| self.buffers.swap_remove(index))
     }
 
-    fn fail(&mut self, error: &std::io::Error) -> DeviceError {
-        let errno = *self.failed.get_or_insert(error.raw_os_error().unwrap_or(EIO));
+    /// The error of the device as it is. Any other is one of the journal, which accepts nothing after it.
+    fn fail(&mut self, error: JournalError) -> DeviceError {
+        let errno = match error {
+            JournalError::Device(error) => return error,
+            JournalError::Store(error) => error.raw_os_error().unwrap_or(EIO),
+            _ => EIO,
+        };
+        let errno = *self.failed.get_or_insert(errno);
         DeviceError::System { during: "saving the old data to the journal".to_owned(), errno }
     }
 }

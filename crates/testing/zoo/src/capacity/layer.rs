@@ -106,9 +106,7 @@ impl<D: Device, R: Rule> Device for Lossy<D, R> {
         let mut outcome = self.capabilities().admit(&op).map(|()| Success::Done);
         match op {
             _ if outcome.is_err() => buffer = op.into_buffer(),
-            Op::Write { range, payload: Payload::Pattern(pattern) | Payload::Sampled { pattern, .. } } => {
-                self.write(range, pattern)?
-            }
+            Op::Write { range, payload: Payload::Pattern { pattern, .. } } => self.write(range, pattern)?,
             Op::Read { range, into: ReadInto::Bytes(mut into) } => {
                 self.read(range, &mut into)?;
                 buffer = Some(into);
