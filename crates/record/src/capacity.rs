@@ -123,8 +123,7 @@ pub struct CapacityVerdict {
     pub kind: CapacityKind,
     /// The capacity that the device announces.
     pub announced: Bytes,
-    /// The capacity that it stores, exact; null if there is no boundary, or
-    /// if it is undecided.
+    /// The capacity that it stores, exact, if that is less than announced; null if no boundary was found.
     pub true_size: Option<Bytes>,
     /// The size after which addresses wrap around; null if they do not.
     pub wrap_period: Option<Bytes>,
@@ -144,4 +143,12 @@ pub struct CapacityVerdict {
     pub seed: u64,
     /// The cost.
     pub cost: CapacityCost,
+}
+
+impl CapacityVerdict {
+    /// The capacity that it stores as far as the test shows: what it announces without a sign of less.
+    #[must_use]
+    pub const fn stored(&self) -> Option<Bytes> {
+        if matches!(self.kind, CapacityKind::NoSign) { Some(self.announced) } else { self.true_size }
+    }
 }

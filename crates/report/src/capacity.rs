@@ -14,11 +14,14 @@ use crate::terminal::wrapped;
 
 /// Cells of the map.
 const CELLS: usize = 64;
+const LEGEND: &str = "# kept, x lost, . not tested";
 
 /// The verdict as text: the answer, the map, what it means, and the cost.
 #[must_use]
 pub fn text(verdict: &CapacityVerdict, target: &str, width: usize) -> String {
-    headline(verdict) + "\n\n" + &map(verdict) + "\n\n" + &paragraphs(&details(verdict, Some(target)), width)
+    let headline = paragraphs(&[headline(verdict)], width);
+    let details = paragraphs(&details(verdict, Some(target)), width);
+    format!("{headline}\n{}\n{LEGEND}\n\n{details}", map(verdict))
 }
 
 /// The answer in one line.
@@ -109,7 +112,7 @@ pub fn map(verdict: &CapacityVerdict) -> String {
             Some(true) => 'x',
         })
         .collect();
-    format!("0 [{bar}] {}   # kept, x lost, . not tested", decimal(verdict.announced))
+    format!("0 [{bar}] {}", decimal(verdict.announced))
 }
 
 fn is_lost(place: &SampledPlace, verdict: &CapacityVerdict) -> bool {
@@ -176,6 +179,9 @@ fn bound(verdict: &CapacityVerdict) -> String {
             "Excluded: wrap-around, and dropped writes with a cache up to {excluded}. Whether it has the flash for all of it, only \
              `flashscope verify --full` can tell: it fills the drive, and a drive with too little flash may die of it."
         );
+    }
+    if excluded >= verdict.announced {
+        return "All of it was written before it was read back, so only a cache of its whole size could hide a fake.".to_owned();
     }
     format!(
         "A cache larger than {excluded} could hide a fake (--cache-bound excludes larger ones). A drive that maps flash on \
@@ -317,6 +323,27 @@ mod tests {
         let expected =
             "    flashscope plan './-a stick with a long name and spaces in it.img' --true-size 1073741824";
         assert!(command.is_some_and(|line| line.starts_with(expected)), "{text}");
+    }
+
+    #[test]
+    fn the_text_keeps_to_its_width() {
+        for kind in [CapacityKind::NoSign, CapacityKind::Undecided] {
+            let text = text(&verdict(kind, 0), "sim:x", 80);
+            assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+            assert!(text.contains(LEGEND), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_device_that_was_written_whole_has_no_bound() {
+        let part = verdict(CapacityKind::NoSign, 0);
+        let whole = CapacityVerdict { cache_excluded: part.announced, ..part.clone() };
+        assert!(
+            bound(&part).starts_with("A cache larger than 256 MiB could hide a fake"),
+            "{}",
+            bound(&part)
+        );
+        assert!(bound(&whole).starts_with("All of it was written"), "{}", bound(&whole));
     }
 
     #[test]

@@ -49,7 +49,7 @@ impl Row {
 
     /// Exact, except where the places right below the boundary may be bad too.
     fn is_size_right(&self) -> bool {
-        let (found, size) = (self.verdict.true_size, self.case.true_size);
+        let (found, size) = (self.verdict.stored(), self.case.true_size);
         if self.case.class != CapacityClass::Mixed {
             return found == size;
         }

@@ -76,8 +76,7 @@ impl Outcome {
             self.kind = CapacityKind::Undecided;
         }
         let true_size = match self.kind {
-            CapacityKind::NoSign => Some(io.capacity),
-            CapacityKind::Scattered | CapacityKind::Undecided => None,
+            CapacityKind::NoSign | CapacityKind::Scattered | CapacityKind::Undecided => None,
             _ => self.true_size,
         };
         let end = true_size.unwrap_or(io.capacity);
