@@ -17,7 +17,10 @@ Examples:
   sudo flashscope bench methods /dev/sdX --erase        all data is lost";
 
 /// `flashscope bench methods`
+///
+/// Nothing written through the page cache can be put back, so `--scratch` is refused and not shown.
 #[derive(Debug, Args)]
+#[command(mut_arg("scratch", |scratch| scratch.hide(true)))]
 pub struct BenchMethods {
     /// A directory on a stick, a disk, partition, or image file.
     #[arg(value_parser = NonEmptyStringValueParser::new())]
