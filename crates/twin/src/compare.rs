@@ -43,11 +43,25 @@ pub struct Comparison {
     pub cells: Vec<Compared>,
 }
 
+/// The largest median error of a profile that describes a device. A guess: the published logs are met within
+/// 15 %, and a factor of two is what a wrong limit of open erase blocks costs.
+const MEDIAN_MAX: f64 = 0.5;
+
 impl Comparison {
     /// The errors of the fitted cells, or of the held-out ones.
     #[must_use]
     pub fn summary(&self, held_out: bool) -> Summary {
         Summary::of(self.cells.iter().filter(|cell| cell.held_out == held_out).map(Compared::error))
+    }
+
+    /// What is said of a profile whose times are far from the measured ones.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        let median = self.summary(false).median.max(self.summary(true).median);
+        (median > MEDIAN_MAX).then(|| {
+            let percent = median * 100.0;
+            format!("half of the times differ by {percent:.0} % or more, so the virtual stick is not like the device")
+        })
     }
 }
 

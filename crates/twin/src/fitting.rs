@@ -66,9 +66,12 @@ pub fn fit(measured: &Measured, options: &Options) -> Result<Fit, FitError> {
     let input = FitInput { measured, options, erase_block, reads: &reads };
     let impossible = |source| FitError::Impossible { name: measured.name.clone(), source };
     let (model, profile) = refine(&input, model, &split).map_err(impossible)?;
-    let toml = header(&input, model.as_ref()) + &profile.to_toml().map_err(impossible)?;
-    let parameters = reads.parameters() + model.as_ref().map_or(0, WriteModel::parameters);
     let comparison = compare(&profile, measured, &split, DEFAULT_SEED);
+    let mut toml = header(&input, model.as_ref()) + &profile.to_toml().map_err(impossible)?;
+    if let Some(warning) = comparison.warning() {
+        toml = format!("# Poor fit: {warning}.\n{toml}");
+    }
+    let parameters = reads.parameters() + model.as_ref().map_or(0, WriteModel::parameters);
     Ok(Fit { toml, profile, parameters, fitted_cells, comparison })
 }
 

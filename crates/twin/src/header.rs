@@ -90,7 +90,7 @@ fn geometry(input: &FitInput<'_>, has_writes: bool) -> Vec<(&'static str, String
         (true, _) => "reads across its boundary are slower",
         _ if is_run => "that of the write tests of the run; reads do not show it",
         (false, true) => "the erase block given to flashbench; reads do not show it",
-        (false, false) => "flashbench's default, as the log does not give it",
+        (false, false) => "assumed, flashbench's default; reads do not show it",
     };
     let page = match (page_of_run(input), page_of_reads(input)) {
         (Some(_), _) => FOUND,

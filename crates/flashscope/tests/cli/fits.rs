@@ -79,6 +79,28 @@ fn logs_that_cannot_be_fitted_are_refused_with_a_reason() {
 }
 
 #[test]
+fn a_fit_unlike_its_log_is_called_poor() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("odd.log");
+    let mut text = "$ flashbench --open-au --open-au-nr=2 --blocksize=4096 /dev/x\n".to_owned();
+    for (at, size) in [4096, 2048, 1024, 512, 256, 128, 64, 32, 16, 8, 4].into_iter().enumerate() {
+        let speed = if at % 2 == 0 { "10M/s" } else { "100K/s" };
+        text += &format!("{size}KiB {speed}\n");
+    }
+    std::fs::write(&log, text).unwrap();
+    let fit = |log: &std::path::Path| flashscope(&["sim", "fit", log.to_str().unwrap()]);
+    let output = fit(&log);
+    assert!(
+        stderr(&output).contains("warning: poor fit: half of the times differ by"),
+        "{}",
+        stderr(&output)
+    );
+    assert!(stdout(&output).starts_with("# Poor fit: half of the times differ by"), "{}", stdout(&output));
+    let fits = fit(&published("readme-example-arnd.txt"));
+    assert!(!stderr(&fits).contains("poor fit") && !stdout(&fits).contains("Poor fit"), "{}", stderr(&fits));
+}
+
+#[test]
 fn sim_show_prints_the_basis_of_each_group() {
     let shown = stdout(&flashscope(&["sim", "show", "patriot-xt-16g"]));
     assert!(shown.contains("# measured   1 of 7 groups: read\n"), "{shown}");

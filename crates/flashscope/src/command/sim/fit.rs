@@ -32,6 +32,9 @@ pub fn run(arguments: &SimFit, printer: &Printer) -> Result<(), Failure> {
         seed: arguments.seed,
     };
     let fitted = fit(&measured, &options).or_exit_bare(Exit::Usage)?;
+    if let Some(warning) = fitted.comparison.warning() {
+        printer.remark(format!("warning: poor fit: {warning}"));
+    }
     show(&fitted, &measured, arguments, printer)?;
     let Some(path) = &arguments.output else { return Ok(()) };
     let cannot = format!("cannot write {}; check the free space and permissions", path.display());
