@@ -2,7 +2,9 @@
 
 use flashscope_device::Bytes;
 use flashscope_record::capacity::{CapacityKind, PlaceState};
-use flashscope_record::full_capacity::{FullRegion, FullVerdict, RegionState, Trouble};
+use flashscope_record::full_capacity::{
+    FullPhase, FullProgress, FullRegion, FullVerdict, RegionState, Trouble,
+};
 
 use crate::capacity::{decimal, one, paragraphs, share, stores_less, usable};
 use crate::quantity::{counted, integer, seconds, speed};
@@ -83,6 +85,40 @@ fn lost_share(verdict: &FullVerdict) -> f64 {
     let sectors: u64 = verdict.bad.iter().map(|bad| bad.count).sum();
     let lost = flashscope_device::SECTOR * sectors;
     if verdict.announced.is_zero() { 0.0 } else { lost.as_f64() / verdict.announced.as_f64() }
+}
+
+/// What a test that was interrupted has seen; `None` before it has written anything.
+#[must_use]
+pub fn so_far(progress: &FullProgress) -> Option<String> {
+    let (written, read) = match progress.phase {
+        FullPhase::Write => (progress.position, Bytes::ZERO),
+        FullPhase::Read => (progress.capacity, progress.position),
+        FullPhase::SecondLook => (progress.capacity, progress.capacity),
+    };
+    if written.is_zero() {
+        return None;
+    }
+    let lost: u64 = progress.regions.iter().flat_map(|region| &region.bad).map(|bad| bad.count).sum();
+    let errors = progress.write_errors.first().map(|range| range.offset);
+    let first = progress.extents.first().map(|extent| extent.range.offset).or(errors);
+    let seen = match (read.is_zero(), first) {
+        (true, None) => {
+            format!("{} are written without an error, and nothing is read back", decimal(written))
+        }
+        (true, Some(at)) => {
+            format!("{} are written, with errors from byte {} on", decimal(written), integer(at.get()))
+        }
+        (false, None) => format!("{} are read back, and nothing is lost", decimal(read)),
+        (false, Some(at)) => {
+            let lost = counted(lost, "sector");
+            format!(
+                "{} are read back, and {lost} lost, the first at byte {}",
+                decimal(read),
+                integer(at.get())
+            )
+        }
+    };
+    Some(format!("so far {seen}"))
 }
 
 const LEGEND: &str = "# kept, s slow, E errors, x lost";
@@ -244,7 +280,9 @@ fn cost(verdict: &FullVerdict) -> String {
 
 #[cfg(test)]
 mod tests {
+    use flashscope_device::ByteRange;
     use flashscope_record::capacity::{BadPlaces, CapacityCost};
+    use flashscope_record::full_capacity::{BadExtent, RegionTally};
 
     use super::*;
 
@@ -278,6 +316,39 @@ mod tests {
             seed: 1,
             cost: CapacityCost::default(),
         }
+    }
+
+    #[test]
+    fn an_interrupted_test_says_what_it_has_seen() {
+        let capacity = Bytes::new(4 * GB);
+        let mut progress = FullProgress {
+            seed: 1,
+            capacity,
+            region: capacity,
+            phase: FullPhase::Write,
+            position: Bytes::ZERO,
+            regions: vec![RegionTally::default()],
+            write_errors: Vec::new(),
+            extents: Vec::new(),
+            is_cut_off: false,
+            kept_end: Bytes::ZERO,
+            shift: None,
+            trouble: Trouble::default(),
+            continued: 0,
+            cost: CapacityCost::default(),
+        };
+        assert_eq!(so_far(&progress), None);
+        progress.position = Bytes::new(GB);
+        let seen = |progress: &FullProgress| so_far(progress).unwrap_or_default();
+        assert!(seen(&progress).starts_with("so far 1.00 GB are written without an error"));
+        progress.phase = FullPhase::Read;
+        assert_eq!(seen(&progress), "so far 1.00 GB are read back, and nothing is lost");
+        let range = ByteRange::new(Bytes::new(4096), Bytes::new(1024));
+        progress.extents = vec![BadExtent { range, state: PlaceState::Zeros }];
+        progress.regions[0].bad = vec![BadPlaces { state: PlaceState::Zeros, count: 2 }];
+        progress.phase = FullPhase::SecondLook;
+        let lost = "so far 4.00 GB are read back, and 2 sectors lost, the first at byte 4,096";
+        assert_eq!(seen(&progress), lost);
     }
 
     const STATES: [RegionState; 4] =

@@ -10,7 +10,7 @@ use flashscope_measure::capacity::full::{begin, fill_and_verify};
 use flashscope_record::full_capacity::FullProgress;
 use flashscope_report::counted;
 use flashscope_report::files::not_a_stick;
-use flashscope_report::full_capacity::Scope;
+use flashscope_report::full_capacity::{Scope, so_far};
 
 use super::verify_full::{announce_time_left, print};
 use crate::args::Verify;
@@ -73,6 +73,7 @@ pub fn run(arguments: &Verify, printer: &Printer) -> Result<Exit, Failure> {
     let verdict = match result {
         Ok(verdict) => verdict,
         Err(DeviceError::Interrupted) => {
+            so_far(&progress).into_iter().for_each(|seen| printer.remark(seen));
             printer.remark("interrupted: no verdict; the files are removed");
             return Ok(Exit::Interrupted);
         }

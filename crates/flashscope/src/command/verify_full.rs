@@ -61,6 +61,9 @@ pub fn run(arguments: &Verify, printer: &Printer) -> Result<Exit, Failure> {
     printer.notes(&target.remarks);
     let (mut progress, mut state) = start(&mut target, arguments, printer)?;
     let result = test(&mut target, &mut progress, state.as_mut(), printer);
+    if result == Err(DeviceError::Interrupted) {
+        words::so_far(&progress).into_iter().for_each(|seen| printer.remark(seen));
+    }
     finish(&target, result, state.as_ref(), printer)
 }
 

@@ -110,15 +110,17 @@ impl Place {
     /// Begins a test, and waits until this much is written. The image has no blocks before.
     fn started(&self, written: u64) -> Child {
         let mut command = self.command(&["--erase", "--yes"]);
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         while self.written() < written && child.try_wait().unwrap().is_none() {}
         child
     }
 
     fn interrupted(&self) {
-        let mut child = self.started(32 << 20);
+        let child = self.started(32 << 20);
         kill_process(Pid::from_child(&child), Signal::INT).unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(130));
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130));
+        assert!(stderr(&output).contains("so far "), "{}", stderr(&output));
         assert_eq!(self.states().len(), 1);
     }
 }
