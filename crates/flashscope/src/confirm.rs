@@ -1,4 +1,4 @@
-//! The only step that makes a [`Consent`]: a person permits erasing a target.
+//! The only step that makes an [`Agreed`]: a person permits erasing a target.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::MetadataExt;
@@ -17,6 +17,33 @@ use crate::args::{Erase, Yes};
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 
+/// The permission that a person gave. Its fields are private, so no other module can make one.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Agreed {
+    target: String,
+    medium: Option<String>,
+    includes_other_files: bool,
+    loses_data: bool,
+}
+
+impl Consent for Agreed {
+    fn target(&self) -> &str {
+        &self.target
+    }
+
+    fn medium(&self) -> Option<&str> {
+        self.medium.as_deref()
+    }
+
+    fn includes_other_files(&self) -> bool {
+        self.includes_other_files
+    }
+
+    fn loses_data(&self) -> bool {
+        self.loses_data
+    }
+}
+
 /// Asks whether `target` may be erased or, with `--scratch`, written and restored, unless `--yes` says so.
 /// `None` without either. A virtual stick holds nobody's data: `--scratch` does not ask then.
 ///
@@ -26,7 +53,7 @@ use crate::printer::Printer;
 /// # Errors
 /// Exit code 4 for a disk or file that must not be erased or is in use, if the answer is no, or without a
 /// terminal; 130 after Ctrl-C.
-pub fn erase(target: &str, erase: &Erase, printer: &Printer) -> Result<Option<Consent>, Failure> {
+pub fn erase(target: &str, erase: &Erase, printer: &Printer) -> Result<Option<Agreed>, Failure> {
     let loss = match (erase.erase, erase.scratch) {
         (true, _) => "All data on it will be lost.",
         (false, true) if target.starts_with("sim:") => return Ok(None),
@@ -37,7 +64,7 @@ pub fn erase(target: &str, erase: &Erase, printer: &Printer) -> Result<Option<Co
     };
     let given = Given { yes: erase.yes.as_ref(), takes_other_files: erase.force_image };
     let consent = overwrite(target, loss, given, printer)?;
-    Ok(Some(if erase.scratch { consent.and_put_data_back() } else { consent }))
+    Ok(Some(Agreed { loses_data: !erase.scratch, ..consent }))
 }
 
 /// What the options say beforehand.
@@ -53,7 +80,7 @@ pub struct Given<'a> {
 ///
 /// # Errors
 /// As [`erase`].
-pub fn overwrite(target: &str, lost: &str, given: Given<'_>, printer: &Printer) -> Result<Consent, Failure> {
+pub fn overwrite(target: &str, lost: &str, given: Given<'_>, printer: &Printer) -> Result<Agreed, Failure> {
     let roots = Roots::default();
     examine_image(Path::new(target), given.takes_other_files, &roots)
         .map_err(|error| refused(error.into()))?;
@@ -63,7 +90,7 @@ pub fn overwrite(target: &str, lost: &str, given: Given<'_>, printer: &Printer) 
         Some(yes) => question.agreed_already(yes, |line| printer.remark(line)),
         None => question.ask(|text| printer.ask(text)),
     }?;
-    Ok(if given.takes_other_files { consent.including_other_files() } else { consent })
+    Ok(Agreed { includes_other_files: given.takes_other_files, ..consent })
 }
 
 /// What a person is asked before a target is overwritten.
@@ -78,7 +105,7 @@ struct Question<'a> {
 impl Question<'_> {
     /// With `--yes`: a disk needs a persistent name, a loop device the path of its file. `remark` prints a
     /// line of what will be lost.
-    fn agreed_already(&self, yes: &Yes, remark: impl Fn(&str)) -> Result<Consent, Failure> {
+    fn agreed_already(&self, yes: &Yes, remark: impl Fn(&str)) -> Result<Agreed, Failure> {
         match (self.backing(), yes) {
             (Some(backing), yes) => permit_loop(self.target, backing, yes)?,
             (None, Yes::Backing(_)) => return Err(refused(no_loop_device(self.target))),
@@ -92,7 +119,7 @@ impl Question<'_> {
     }
 
     /// Asks with `ask`, which returns what the person typed. `None` without a terminal.
-    fn ask(&self, ask: impl Fn(&str) -> Result<Option<String>, Failure>) -> Result<Consent, Failure> {
+    fn ask(&self, ask: impl Fn(&str) -> Result<Option<String>, Failure>) -> Result<Agreed, Failure> {
         let (target, answers) = (self.target, self.answers());
         match ask(&format!("{} Type {} to continue: ", self.loss(), answers.join(" or ")))? {
             Some(typed) if answers.contains(&typed) => Ok(self.consent()),
@@ -131,11 +158,12 @@ impl Question<'_> {
         }
     }
 
-    fn consent(&self) -> Consent {
-        let consent = Consent::to_erase(self.target);
-        match self.disk {
-            Some(disk) => consent.of_medium(&disk.medium),
-            None => consent,
+    fn consent(&self) -> Agreed {
+        Agreed {
+            target: self.target.to_owned(),
+            medium: self.disk.map(|disk| disk.medium.clone()),
+            includes_other_files: false,
+            loses_data: true,
         }
     }
 }
@@ -266,7 +294,7 @@ mod tests {
         (folder, roots, name.to_str().unwrap().to_owned())
     }
 
-    fn answered(disk: Option<&Erasable>, typed: Option<&str>) -> Result<Consent, Failure> {
+    fn answered(disk: Option<&Erasable>, typed: Option<&str>) -> Result<Agreed, Failure> {
         let roots = Roots::default();
         let question = Question { target: "/dev/it", disk, lost: "All of it.", roots: &roots };
         question.ask(|text| {

@@ -132,7 +132,7 @@ pub fn medium(node: &Node, roots: &Roots) -> Option<String> {
 pub fn permit_agreed(
     node: Option<&Node>,
     path: &str,
-    consent: &Consent,
+    consent: &dyn Consent,
     roots: &Roots,
 ) -> Result<(), OpenError> {
     let erasable = permit(node, path, roots)?;
@@ -239,6 +239,7 @@ pub fn is_persistent_name(path: &Path, roots: &Roots) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agreed::Agreed;
 
     /// A copy of a machine's trees, with changes.
     struct Machine {
@@ -281,7 +282,7 @@ mod tests {
         }
 
         /// The result for the disk `sdb` with this consent.
-        fn permit_agreed(&self, consent: &Consent) -> Result<(), OpenError> {
+        fn permit_agreed(&self, consent: &dyn Consent) -> Result<(), OpenError> {
             let roots = Roots::copy(self.directory.path());
             permit_agreed(Sysfs::at(&roots.sysfs).disk("sdb").as_ref(), "/dev/sdb", consent, &roots)
         }
@@ -390,7 +391,7 @@ mod tests {
     fn consent_is_valid_for_one_medium_only() {
         let desktop = Machine::new("desktop").with("proc/self/mountinfo", NOTHING_MOUNTED);
         let medium = desktop.permit("sdb", None).unwrap().medium;
-        let consent = || Consent::to_erase("/dev/sdb");
+        let consent = || Agreed::to_erase("/dev/sdb");
         assert_eq!(desktop.permit_agreed(&consent().of_medium(&medium)), Ok(()));
         let changed = desktop.permit_agreed(&consent().of_medium("sdb 9 1")).unwrap_err();
         assert!(matches!(changed, OpenError::MediumChanged { .. }), "{changed}");

@@ -14,6 +14,8 @@
 #![deny(missing_docs)]
 
 pub mod activity;
+#[cfg(test)]
+mod agreed;
 mod cache_switch;
 mod card;
 mod classify;

@@ -35,7 +35,7 @@ pub enum Access<'a> {
     ReadOnly,
     /// Reading and writing, with this permission. Allowed for files, loop devices over files, and disks
     /// that are [`erasable()`](crate::erasable()).
-    Erase(&'a Consent),
+    Erase(&'a dyn Consent),
 }
 
 /// How to open a target.
@@ -126,7 +126,7 @@ impl Opening<'_> {
 
     /// It must be an unused stick or card with the medium that the person agreed to erase, or a loop device
     /// over the file that they agreed to erase.
-    fn permit_disk(&self, disk: Option<Node>, consent: &Consent) -> Result<(), OpenError> {
+    fn permit_disk(&self, disk: Option<Node>, consent: &dyn Consent) -> Result<(), OpenError> {
         erasable::permit_agreed(disk.as_ref(), &self.name, consent, &Roots::default())
     }
 
@@ -250,7 +250,7 @@ impl Opening<'_> {
         matches!(self.options.access, Access::Erase(_))
     }
 
-    const fn loses_data(&self) -> bool {
+    fn loses_data(&self) -> bool {
         matches!(self.options.access, Access::Erase(consent) if consent.loses_data())
     }
 
@@ -295,6 +295,7 @@ mod tests {
     use std::process::Command;
 
     use super::*;
+    use crate::agreed::Agreed;
 
     fn refused(access: Access<'_>, errno: Errno, kind: TargetKind) -> String {
         let options = OpenOptions { access, ..OpenOptions::default() };
@@ -310,7 +311,7 @@ mod tests {
 
     #[test]
     fn forbidden_file_error_says_what_was_tried() {
-        let consent = Consent::to_erase("/dev/sdb");
+        let consent = Agreed::to_erase("/dev/sdb");
         let text = refused(Access::Erase(&consent), Errno::PERM, TargetKind::File);
         assert!(text.contains("for writing"), "{text}");
     }
@@ -342,7 +343,7 @@ mod tests {
             return skip("losetup cannot attach a loop device here");
         };
         let above = attach(Path::new(&below)).unwrap();
-        let consent = Consent::to_erase(&above);
+        let consent = Agreed::to_erase(&above);
         let options = OpenOptions { access: Access::Erase(&consent), ..OpenOptions::default() };
         let opening = Opening { path: Path::new(&above), name: above.clone(), options: &options };
         let refused = opening.file(TargetKind::Disk);
@@ -368,7 +369,7 @@ mod tests {
     fn locked_image_is_not_opened_for_writing() {
         let image = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(image.path(), [7; 4096]).unwrap();
-        let consent = Consent::to_erase(image.path().to_str().unwrap());
+        let consent = Agreed::to_erase(image.path().to_str().unwrap());
         let options = OpenOptions { access: Access::Erase(&consent), ..OpenOptions::default() };
         rustix::fs::flock(image.as_file(), FlockOperation::NonBlockingLockExclusive).unwrap();
         let refused = open(image.path(), &options).unwrap_err();
@@ -381,7 +382,7 @@ mod tests {
     fn consent_for_another_path_opens_nothing() {
         let image = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(image.path(), [7; 4096]).unwrap();
-        let consent = Consent::to_erase("/another.img");
+        let consent = Agreed::to_erase("/another.img");
         let options = OpenOptions { access: Access::Erase(&consent), ..OpenOptions::default() };
         let refused = open(image.path(), &options).unwrap_err();
         assert!(matches!(refused, OpenError::NotConsented { .. }), "{refused}");
@@ -391,13 +392,13 @@ mod tests {
     fn text_file_is_opened_for_writing_only_if_the_consent_includes_it() {
         let letter = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(letter.path(), "Dear Ada,\n".repeat(1024)).unwrap();
-        let consent = Consent::to_erase(letter.path().to_str().unwrap());
-        let open_with = |consent: &Consent| {
+        let consent = Agreed::to_erase(letter.path().to_str().unwrap());
+        let open_with = |consent: &dyn Consent| {
             open(letter.path(), &OpenOptions { access: Access::Erase(consent), ..OpenOptions::default() })
         };
         let refused = open_with(&consent).unwrap_err();
         assert!(matches!(refused, OpenError::NotImage { .. }), "{refused}");
-        assert!(open_with(&consent.including_other_files()).is_ok());
+        assert!(open_with(&Agreed { includes_other_files: true, ..consent }).is_ok());
     }
 
     #[test]

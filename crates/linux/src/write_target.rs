@@ -115,7 +115,11 @@ impl WriteTarget {
     ///
     /// # Errors
     /// As [`open`].
-    pub fn erase(path: &Path, consent: &Consent, interrupt: &Interrupt) -> Result<Self, WriteTargetError> {
+    pub fn erase(
+        path: &Path,
+        consent: &dyn Consent,
+        interrupt: &Interrupt,
+    ) -> Result<Self, WriteTargetError> {
         let interrupt = Some(interrupt);
         let options = OpenOptions { access: Access::Erase(consent), interrupt, ..OpenOptions::default() };
         let device = open(path, &options)?;
@@ -306,6 +310,7 @@ fn system(path: &str, during: &'static str, error: &std::io::Error) -> WriteTarg
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agreed::Agreed;
 
     const MODES: [WriteMode; 3] = [WriteMode::Buffered, WriteMode::Synchronous, WriteMode::Direct];
 
@@ -356,7 +361,7 @@ mod tests {
     fn erasable_image(directory: &tempfile::TempDir, medium: Option<&str>) -> WriteTarget {
         let path = directory.path().join("image");
         std::fs::write(&path, vec![7; 1 << 20]).unwrap();
-        let consent = Consent::to_erase(path.to_str().unwrap()).including_other_files();
+        let consent = Agreed { includes_other_files: true, ..Agreed::to_erase(path.to_str().unwrap()) };
         let consent = match medium {
             Some(medium) => consent.of_medium(medium),
             None => consent,

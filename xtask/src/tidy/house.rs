@@ -3,18 +3,6 @@
 use super::files::{File, Files};
 use super::violation::Violation;
 
-/// Permission to erase is made in one place, so that no other code can write to a device.
-pub fn consent_is_made_by_the_confirm_step_only(files: &Files) -> Vec<Violation> {
-    let allowed = |file: &File| {
-        let is_maker = ["crates/flashscope/src/confirm.rs", "crates/device/src/consent.rs"]
-            .contains(&file.path.as_str());
-        is_maker || file.path.starts_with("xtask/") || file.is_test()
-    };
-    let rust = files.rust().filter(|file| !allowed(file));
-    let call = |line: &str| line.contains("Consent::to_erase") && !line.trim_start().starts_with("//");
-    violations(rust, call, "only the confirm step may make a Consent")
-}
-
 /// All unsafe code is in one crate: every other crate takes the workspace's lints, which forbid it.
 pub fn unsafe_lives_in_the_linux_crate(files: &Files) -> Vec<Violation> {
     let manifests = files
@@ -106,15 +94,6 @@ mod tests {
 
     fn files(path: &str, text: &str) -> Files {
         Files::of([(path, text)])
-    }
-
-    #[test]
-    fn consent_outside_the_confirm_step_is_refused() {
-        let call = "let consent = Consent::to_erase(path);";
-        let count = |path| consent_is_made_by_the_confirm_step_only(&files(path, call)).len();
-        assert_eq!(count("crates/probe/src/survey.rs"), 1);
-        assert_eq!(count("crates/flashscope/src/confirm.rs"), 0);
-        assert_eq!(count("crates/linux/tests/device.rs"), 0);
     }
 
     #[test]

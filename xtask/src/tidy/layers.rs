@@ -114,6 +114,7 @@ const ORDERS: [(&str, &[&str]); 8] = [
             "describe",
             "error",
             "activity",
+            "agreed",
             "identify",
             "list",
             "swap",

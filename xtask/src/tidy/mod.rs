@@ -48,7 +48,7 @@ struct Rule {
     check: fn(&Files) -> anyhow::Result<Vec<Violation>>,
 }
 
-const RULES: [Rule; 18] = [
+const RULES: [Rule; 17] = [
     Rule { name: "banned phrases", check: banned::check },
     Rule { name: "constants without a number", check: |files| Ok(constants::check(files)) },
     Rule { name: "comment lines over 110 columns", check: |files| Ok(comments::check(files)) },
@@ -59,7 +59,6 @@ const RULES: [Rule; 18] = [
     Rule { name: "functions over 70 lines", check: |files| Ok(sizes::functions(files)) },
     Rule { name: "files over 600 lines", check: |files| Ok(sizes::files(files)) },
     Rule { name: "ARCHITECTURE.md", check: |files| Ok(architecture::check(files)) },
-    Rule { name: "consent", check: |files| Ok(house::consent_is_made_by_the_confirm_step_only(files)) },
     Rule { name: "unsafe code", check: |files| Ok(house::unsafe_lives_in_the_linux_crate(files)) },
     Rule { name: "module documentation", check: |files| Ok(house::modules_have_documentation(files)) },
     Rule { name: "machine paths", check: |files| Ok(house::no_paths_of_one_machine(files)) },

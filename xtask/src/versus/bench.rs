@@ -18,16 +18,17 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use flashscope_device::Bytes;
 use flashscope_device::layer::Budget;
-use flashscope_device::{Bytes, Consent};
 use flashscope_infer::streams::speed::speed;
-use flashscope_linux::{Access, OpenOptions, Roots, erasable, open};
+use flashscope_linux::{Access, OpenOptions, open};
 use flashscope_measure::experiment::Speed;
 use flashscope_measure::{Experiment as _, Extent, Silent};
 use flashscope_record::observation::{Data, Direction, Order, SpeedCase, SpeedCell};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use super::fio::{escaped, parse};
+use super::own::Own;
 use super::peer::run_peer;
 use super::random_reads::process_cpu;
 use super::row::{Row, Sample, per_request};
@@ -112,12 +113,7 @@ struct Span {
 
 /// Rows of `bench` until the turn is long enough, and the run time of fio for the same duration.
 fn measure(path: &Path, case: SpeedCase, seed: u64, turns: Turns) -> Result<(Sample, Span)> {
-    let consent = Consent::to_erase(path.to_string_lossy());
-    let disk = erasable(path, &Roots::default()).ok().flatten();
-    let consent = match disk.filter(|_| case.direction == Direction::Write) {
-        Some(disk) => consent.of_medium(disk.medium),
-        None => consent,
-    };
+    let consent = Own::at(path);
     let access = if case.direction == Direction::Write { Access::Erase(&consent) } else { Access::ReadOnly };
     let mut device =
         open(path, &OpenOptions { access, queue_depth: case.queue_depth, ..OpenOptions::default() })?;

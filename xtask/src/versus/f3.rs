@@ -12,10 +12,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use flashscope_device::{ByteRange, Bytes, Consent, Device, DeviceExt, Op, Pattern, ReadInto, Success};
+use flashscope_device::{ByteRange, Bytes, Device, DeviceExt, Op, Pattern, ReadInto, Success};
 use flashscope_linux::{Access, LinuxDevice, OpenOptions, open};
 use nix::sys::resource::{UsageWho, getrusage};
 
+use super::own::Own;
 use super::peer::{ROUNDS, run_peer};
 use super::row::{Row, Sample, per_request};
 
@@ -98,7 +99,7 @@ impl Files<'_> {
     fn ours(&self) -> Result<Turn> {
         let path = self.folder.join("ours.img");
         File::create(&path)?.set_len(self.size.get())?;
-        let consent = Consent::to_erase(path.to_string_lossy());
+        let consent = Own::at(&path);
         let options = OpenOptions { access: Access::Erase(&consent), ..OpenOptions::default() };
         let pattern = Pattern::new(3);
         let write = self.requests(open(&path, &options)?, |range| Op::write(range, pattern))?;

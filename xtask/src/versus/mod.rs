@@ -6,6 +6,7 @@ mod f3;
 mod f3probe;
 mod fio;
 mod flashbench;
+mod own;
 mod peer;
 mod random_reads;
 mod row;

@@ -15,6 +15,7 @@ use super::describe::describe;
 use super::opened::{Target, layered};
 use super::virtual_name::similar_stick;
 use super::{attachment, link::link, volumes};
+use crate::confirm::Agreed;
 use crate::document::Identity;
 use crate::exit::{Exit, Failure, OrExit};
 use crate::full_state::StateFile;
@@ -30,7 +31,7 @@ pub fn file(text: &str) -> &Path {
 ///
 /// # Errors
 /// Exit code 2 if it is missing or not a target, 4 if it must not be written.
-pub fn open(text: &str, consent: Option<&Consent>, budget: Budget) -> Result<Target, Failure> {
+pub fn open(text: &str, consent: Option<&Agreed>, budget: Budget) -> Result<Target, Failure> {
     open_queued(text, consent, budget, 1)
 }
 
@@ -38,7 +39,7 @@ pub fn open(text: &str, consent: Option<&Consent>, budget: Budget) -> Result<Tar
 ///
 /// # Errors
 /// As [`open`].
-pub fn open_to_restore(text: &str, consent: &Consent, budget: Budget) -> Result<Target, Failure> {
+pub fn open_to_restore(text: &str, consent: &Agreed, budget: Budget) -> Result<Target, Failure> {
     let options = OpenOptions { access: Access::Erase(consent), ..OpenOptions::default() };
     open_real(text, &options, budget, interrupt::on_interrupt()?)
 }
@@ -47,11 +48,7 @@ pub fn open_to_restore(text: &str, consent: &Consent, budget: Budget) -> Result<
 ///
 /// # Errors
 /// As [`open`].
-pub fn open_for_full_test(
-    text: &str,
-    consent: Option<&Consent>,
-    queue_depth: u32,
-) -> Result<Target, Failure> {
+pub fn open_for_full_test(text: &str, consent: Option<&Agreed>, queue_depth: u32) -> Result<Target, Failure> {
     open_kept(text, consent, Budget::UNLIMITED, queue_depth)
 }
 
@@ -62,7 +59,7 @@ pub fn open_for_full_test(
 /// As [`open`]. Exit code 4 also for writing to a stick whose data is not back yet.
 pub fn open_queued(
     text: &str,
-    consent: Option<&Consent>,
+    consent: Option<&Agreed>,
     budget: Budget,
     queue_depth: u32,
 ) -> Result<Target, Failure> {
@@ -76,7 +73,7 @@ pub fn open_queued(
 /// Opens a target, and keeps the state of a full test.
 fn open_kept(
     text: &str,
-    consent: Option<&Consent>,
+    consent: Option<&Agreed>,
     budget: Budget,
     queue_depth: u32,
 ) -> Result<Target, Failure> {
@@ -84,7 +81,7 @@ fn open_kept(
     match text.strip_prefix("sim:") {
         Some(name) => open_virtual(text, name, budget, interrupt),
         None => {
-            let access = consent.map_or(Access::ReadOnly, Access::Erase);
+            let access = consent.map_or(Access::ReadOnly, |consent| Access::Erase(consent));
             let options = OpenOptions { access, queue_depth, ..OpenOptions::default() };
             let mut target = open_real(text, &options, budget, interrupt)?;
             if consent.is_some() {

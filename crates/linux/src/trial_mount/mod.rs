@@ -263,7 +263,7 @@ pub fn update_partitions(disk: &Path) -> Result<(), TrialMountError> {
 
 /// Whether `path` still has the medium that a person agreed to erase.
 #[must_use]
-pub fn has_agreed_medium(path: &Path, consent: &Consent, roots: &Roots) -> bool {
+pub fn has_agreed_medium(path: &Path, consent: &dyn Consent, roots: &Roots) -> bool {
     let medium = Sysfs::at(&roots.sysfs).node_at(path).and_then(|node| erasable::medium(&node, roots));
     medium.is_some() && medium.as_deref() == consent.medium()
 }
@@ -284,6 +284,7 @@ impl BenchDirectory {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agreed::Agreed;
 
     #[test]
     fn folders_of_ended_processes_are_removed_if_they_are_empty() {
@@ -302,7 +303,7 @@ mod tests {
     #[test]
     fn consent_for_another_medium_or_for_a_file_is_not_agreed() {
         let roots = Roots::default();
-        let consent = Consent::to_erase("/dev/null");
+        let consent = Agreed::to_erase("/dev/null");
         assert!(!has_agreed_medium(Path::new("/dev/null"), &consent, &roots));
         assert!(!has_agreed_medium(Path::new("/nonexistent"), &consent.of_medium("x"), &roots));
     }

@@ -9,6 +9,7 @@ use flashscope_linux::{
     erasable, examine_image, identify, journals, list, open,
 };
 
+use crate::agreed::Agreed;
 use crate::support::{ENGINES, Image, PATTERN, check, range, run, skip};
 
 /// A loop device over an image, detached when dropped.
@@ -75,20 +76,20 @@ fn loop_device_over_another_file_is_not_opened_for_writing() {
     let detached = Command::new("losetup").arg("--detach").arg(&disk.path).status();
     let attached = Command::new("losetup").arg(&disk.path).arg(&second.path).status();
     assert!(detached.unwrap().success() && attached.unwrap().success());
-    let open_with = |consent: &Consent| {
+    let open_with = |consent: &dyn Consent| {
         open(&disk.path, &OpenOptions { access: Access::Erase(consent), ..OpenOptions::default() })
     };
     let refused = open_with(&consent).unwrap_err();
     assert!(matches!(refused, OpenError::MediumChanged { .. }), "{refused}");
-    let of_no_file = Consent::to_erase(disk.path.to_str().unwrap());
+    let of_no_file = Agreed::to_erase(disk.path.to_str().unwrap());
     let refused = open_with(&of_no_file).unwrap_err();
     assert!(matches!(refused, OpenError::NotConsented { .. }), "{refused}");
     assert!(open_with(&consent_for(&disk.path)).is_ok());
 }
 
 /// Permission to erase what is at this path now.
-fn consent_for(path: &Path) -> Consent {
-    let consent = Consent::to_erase(path.to_str().unwrap());
+fn consent_for(path: &Path) -> Agreed {
+    let consent = Agreed::to_erase(path.to_str().unwrap());
     match erasable(path, &Roots::default()) {
         Ok(Some(disk)) => consent.of_medium(disk.medium),
         _ => consent,

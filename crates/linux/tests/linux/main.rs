@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../../src/agreed.rs"]
+mod agreed;
 mod disk_lists;
 mod images;
 mod io_uring_refusals;

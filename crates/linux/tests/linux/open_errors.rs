@@ -8,10 +8,11 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
-use flashscope_device::{Bytes, Consent};
+use flashscope_device::Bytes;
 use flashscope_linux::{Access, Engine, LinuxDevice, OpenError, OpenOptions, open};
 use rustix::fs::FlockOperation;
 
+use crate::agreed::Agreed;
 use crate::support::Image;
 
 fn error(path: &Path) -> OpenError {
@@ -77,7 +78,7 @@ fn permission_to_erase_one_file_opens_no_other() {
     let image = Image::of(Bytes::mib(1));
     let path = image.path.to_str().unwrap();
     for other in [format!("{path}2"), "/dev/sda".to_owned(), String::new(), format!("{path}/")] {
-        let consent = Consent::to_erase(other);
+        let consent = Agreed::to_erase(other);
         let options = OpenOptions { access: Access::Erase(&consent), ..OpenOptions::default() };
         let error = open(&image.path, &options).unwrap_err();
         assert!(matches!(error, OpenError::NotConsented { .. }), "{error}");
@@ -85,7 +86,7 @@ fn permission_to_erase_one_file_opens_no_other() {
 }
 
 fn erasing(path: &Path) -> Result<LinuxDevice, OpenError> {
-    let consent = Consent::to_erase(path.to_str().unwrap());
+    let consent = Agreed::to_erase(path.to_str().unwrap());
     open(path, &OpenOptions { access: Access::Erase(&consent), ..OpenOptions::default() })
 }
 

@@ -3,11 +3,11 @@
 use std::fs::File;
 use std::path::PathBuf;
 
-use flashscope_device::{
-    ByteRange, Bytes, Completion, Consent, Device, DeviceExt, Op, Pattern, ReadInto, Tag,
-};
+use flashscope_device::{ByteRange, Bytes, Completion, Device, DeviceExt, Op, Pattern, ReadInto, Tag};
 use flashscope_linux::{Access, Engine, LinuxDevice, OpenOptions, open};
 use tempfile::TempDir;
+
+use crate::agreed::Agreed;
 
 pub const PATTERN: Pattern = Pattern::new(11);
 
@@ -36,7 +36,7 @@ impl Image {
 
     /// The image, opened for writing.
     pub fn erasable(&self, engine: Engine, queue_depth: u32) -> LinuxDevice {
-        let consent = Consent::to_erase(self.path.to_str().unwrap());
+        let consent = Agreed::to_erase(self.path.to_str().unwrap());
         let options =
             OpenOptions { access: Access::Erase(&consent), queue_depth, engine, ..OpenOptions::default() };
         open(&self.path, &options).unwrap()

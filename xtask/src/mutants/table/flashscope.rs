@@ -94,8 +94,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "consent does not name the medium",
         file: CONFIRMING,
-        from: "Some(disk) => consent.of_medium(&disk.medium),",
-        to: "Some(_) => consent,",
+        from: "medium: self.disk.map(|disk| disk.medium.clone()),",
+        to: "medium: None,",
         test: CONFIRM,
     },
     Mutant {

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::anyhow;
-use flashscope_device::Consent;
 use flashscope_device::layer::Budget;
 use flashscope_layout::steps::quoted_path;
 use flashscope_linux::{ScratchFiles, TrialMount, tool};
@@ -22,7 +21,7 @@ use flashscope_report::filesystems::TrialSource;
 
 use super::compared::Compared;
 use crate::args::FsCompare;
-use crate::confirm::Given;
+use crate::confirm::{Agreed, Given};
 use crate::exit::{Exit, Failure, OrExit};
 use crate::interrupt::on_interrupt;
 use crate::printer::Printer;
@@ -157,7 +156,7 @@ type Ended = (TrialsData, Result<(), Stopped<TrialFailure>>);
 fn measure(
     workload: &TrialsWorkload,
     planned: &Planned,
-    (text, consent, place): (&str, &Consent, &Place),
+    (text, consent, place): (&str, &Agreed, &Place),
     printer: &Printer,
 ) -> Result<Ended, Failure> {
     let parent = std::env::var_os("TMPDIR").map_or_else(|| PathBuf::from("/var/tmp"), PathBuf::from);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use flashscope_device::host::{FreshSpace, NotReady, TrialHost};
 use flashscope_device::layer::{Budget, Interrupt};
-use flashscope_device::{Bytes, Consent, Instant};
+use flashscope_device::{Bytes, Instant};
 use flashscope_layout::apply::{HostError, MakeError, make, make_in_partition};
 use flashscope_layout::ids::Ids;
 use flashscope_layout::steps::partition_path;
@@ -18,6 +18,7 @@ use flashscope_linux::{
 
 use super::candidates::{Planable, Planned};
 use super::place::Place;
+use crate::confirm::Agreed;
 use crate::exit::{Exit, Failure};
 use crate::{medium, target};
 
@@ -44,7 +45,7 @@ impl From<TrialMountError> for TrialFailure {
 /// The stick.
 pub(super) struct Stick<'a> {
     pub text: &'a str,
-    pub consent: &'a Consent,
+    pub consent: &'a Agreed,
     pub place: &'a Place,
     pub planned: &'a Planned,
     pub scratch: ScratchFiles,
