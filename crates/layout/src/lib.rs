@@ -11,6 +11,7 @@ pub mod filesystem;
 pub mod head;
 pub mod ids;
 pub mod medium;
+pub mod misfit;
 pub mod plan;
 pub mod planner;
 pub mod present;

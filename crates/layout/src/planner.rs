@@ -3,9 +3,12 @@
 use flashscope_device::{Bytes, SECTOR};
 
 use crate::chs::Chs;
-use crate::filesystem::{self, Cannot, ExtMake, Filesystem, FilesystemKind, LabelError, Request, Space};
+use crate::filesystem::{
+    self, Cannot, Choice, ExtMake, Filesystem, FilesystemKind, LabelError, Request, Space,
+};
 use crate::ids::Ids;
 use crate::medium::Medium;
+use crate::misfit::{Misfit, misfit};
 use crate::plan::{GainInterval, Partition, PartitionTable, Plan, TableKind};
 use crate::purpose::Purpose;
 use crate::reason::{Because, PlanNumber, Reason};
@@ -56,6 +59,12 @@ pub struct Wish {
 }
 
 impl Wish {
+    /// Why the filesystem does not suit the purpose. What the purpose chooses itself suits it.
+    #[must_use]
+    pub fn misfit(&self) -> Option<Misfit> {
+        self.filesystem.and_then(|kind| misfit(self.purpose, kind))
+    }
+
     /// A wish for this purpose, everything else as it suggests.
     #[must_use]
     pub const fn new(purpose: Purpose, seed: u64) -> Self {
@@ -84,6 +93,21 @@ pub enum PlanError {
     /// The label is not possible.
     #[error(transparent)]
     Label(#[from] LabelError),
+    /// The filesystem never works for the purpose.
+    #[error(transparent)]
+    Misfit(Misfit),
+    /// None of the filesystems has this choice.
+    #[error(
+        "{} is for {}, and this plan makes {made}: leave it out, or name another filesystem (--fs)",
+        .choice.option(),
+        takers(*.choice)
+    )]
+    NotOffered {
+        /// The choice.
+        choice: Choice,
+        /// The filesystem of the plan.
+        made: FilesystemKind,
+    },
     /// The disk is too small for the erase block.
     #[error(
         "{target} has {capacity}, less than two erase blocks of {erase_block}: nothing can be aligned; give a smaller one (--erase-block)"
@@ -194,6 +218,9 @@ pub fn plan(medium: &Medium, wish: &Wish) -> Result<Plan, PlanError> {
         let target = medium.target.clone();
         return Err(PlanError::TooSmall { target, capacity: medium.usable(), erase_block });
     }
+    if let Some(misfit) = wish.misfit().filter(|misfit| misfit.is_impossible()) {
+        return Err(PlanError::Misfit(misfit));
+    }
     let ids = Ids::of_seed(wish.seed);
     let table = table(medium, wish, &ids)?;
     let space = space(medium, table.kind);
@@ -204,6 +231,7 @@ pub fn plan(medium: &Medium, wish: &Wish) -> Result<Plan, PlanError> {
             vec![partition(medium, wish, &table, (1, kind), space)?]
         }
     };
+    refuse_unused(wish, &partitions)?;
     Ok(Plan {
         medium: medium.clone(),
         purpose: wish.purpose,
@@ -213,6 +241,28 @@ pub fn plan(medium: &Medium, wish: &Wish) -> Result<Plan, PlanError> {
         predicted: None,
         udev_rule: wish.sustained_write.and_then(|rate| crate::writeback::udev_rule(&medium.identity, rate)),
     })
+}
+
+/// Refuses a choice that no filesystem of the plan has: it would change nothing.
+fn refuse_unused(wish: &Wish, partitions: &[Partition]) -> Result<(), PlanError> {
+    let asked = [(Choice::Cluster, wish.cluster.is_some()), (Choice::Journal, !wish.has_journal)];
+    let kinds = || partitions.iter().map(|partition| partition.placement.filesystem);
+    let has = |choice| kinds().any(|kind| filesystem::of_kind(kind).choices().contains(&choice));
+    let unused = asked.into_iter().find(|(choice, is_asked)| *is_asked && !has(*choice));
+    match (unused, kinds().next_back()) {
+        (Some((choice, _)), Some(made)) => Err(PlanError::NotOffered { choice, made }),
+        _ => Ok(()),
+    }
+}
+
+/// The filesystems that have this choice: `vfat, exfat and ntfs`.
+fn takers(choice: Choice) -> String {
+    let has = filesystem::ALL.iter().filter(|each| each.choices().contains(&choice));
+    let names: Vec<&str> = has.map(|each| each.kind().as_str()).collect();
+    match names.split_last() {
+        Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 fn table(medium: &Medium, wish: &Wish, ids: &Ids) -> Result<PartitionTable, PlanError> {

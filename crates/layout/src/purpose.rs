@@ -43,6 +43,21 @@ impl Purpose {
     }
 }
 
+impl Purpose {
+    /// A few words for a list.
+    #[must_use]
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Share => "files for Windows, macOS, Linux and televisions",
+            Self::LinuxData => "files for Linux only",
+            Self::LinuxRoot => "the root filesystem of a Linux system",
+            Self::Camera => "a card for a camera",
+            Self::BoardBoot => "a board such as a Raspberry Pi: boot and root partition",
+            Self::Backup => "large archives that are written once",
+        }
+    }
+}
+
 impl fmt::Display for Purpose {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(self.as_str())

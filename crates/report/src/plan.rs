@@ -1,5 +1,6 @@
 //! A plan in words: what goes where, and the arithmetic and the reason of every number.
 
+use flashscope_layout::Purpose;
 use flashscope_layout::filesystem::FilesystemKind;
 use flashscope_layout::medium::{EraseBlock, EraseBlockSource};
 use flashscope_layout::plan::{Partition, Plan, PredictedGain, TableKind};
@@ -77,8 +78,7 @@ pub fn text(page: &Page<'_>, width: usize) -> String {
     if plan.table.chs.is_some() {
         text.line(2, "sfdisk has no option for the CHS fields; --script and apply write them.");
     }
-    text.heading("Mount, in /etc/fstab");
-    plan.partitions.iter().for_each(|partition| text.command(&fstab(partition)));
+    mount(&mut text, plan);
     if let Some(rule) = &plan.udev_rule {
         text.heading("Limit what waits in memory, in /etc/udev/rules.d/90-flashscope.rules (Linux 6.2)");
         text.command(rule);
@@ -116,6 +116,31 @@ fn serve(text: &mut Text, options: &str, stick: &str) {
     text.command(&format!("sudo flashscope sim serve {} --loop", steps::quoted(stick)));
     text.command(&format!("sudo flashscope plan /dev/loopN {options} -o PLAN.json"));
     text.command("sudo flashscope apply PLAN.json");
+}
+
+/// How the partitions are mounted, and how a person may write to them.
+fn mount(text: &mut Text, plan: &Plan) {
+    text.heading("Mount, in /etc/fstab");
+    plan.partitions.iter().for_each(|partition| text.command(&fstab(partition)));
+    if let Some(partition) =
+        plan.partitions.iter().find(|_| is_for_files(plan.purpose)).filter(|of| keeps_owners(of))
+    {
+        text.line(2, "Its root folder belongs to root. Once it is mounted, make it yours:");
+        text.command(&format!("sudo chown $USER: /mnt/stick{}", partition.number));
+    }
+}
+
+/// Whether people put files on it themselves.
+const fn is_for_files(purpose: Purpose) -> bool {
+    matches!(purpose, Purpose::Share | Purpose::LinuxData | Purpose::Backup)
+}
+
+/// Whether its files have owners of Linux.
+const fn keeps_owners(partition: &Partition) -> bool {
+    !matches!(
+        partition.placement.filesystem,
+        FilesystemKind::Vfat | FilesystemKind::Exfat | FilesystemKind::Ntfs
+    )
 }
 
 /// The line of a partition in /etc/fstab.

@@ -60,6 +60,7 @@ const ORDERS: [(&str, &[&str]); 8] = [
             "ids",
             "chs",
             "filesystem",
+            "misfit",
             "medium",
             "writeback",
             "plan",

@@ -19,6 +19,7 @@ Examples:
 
 /// `flashscope plan`
 #[derive(Debug, Args)]
+#[command(override_usage = "flashscope plan --for <PURPOSE> [OPTIONS] <TARGET>")]
 pub struct Plan {
     /// A disk, an image file, or sim:NAME.
     #[arg(value_parser = NonEmptyStringValueParser::new())]
@@ -30,7 +31,6 @@ pub struct Plan {
         help_heading = heading::PLANNED,
         long = "for",
         value_name = "PURPOSE",
-        required_unless_present = "restore_factory",
         hide_possible_values = true
     )]
     pub purpose: Option<Purpose>,

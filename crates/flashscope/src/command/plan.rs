@@ -18,7 +18,7 @@ use flashscope_linux::{Roots, identify, run_tool};
 use flashscope_measure::survey::Survey;
 use flashscope_record::finding::{Finding, FindingId, Value};
 use flashscope_record::run_file::RunFile;
-use flashscope_report::plan as words;
+use flashscope_report::{plan as words, printable};
 
 use super::{plan_gain, show};
 use crate::args::Plan;
@@ -39,12 +39,7 @@ const SEED: u64 = 1;
 /// # Errors
 /// As [`outputs::permit`] and [`target::open`]; exit code 2 if there is no plan for this target.
 pub fn run(arguments: &Plan, printer: &Printer) -> Result<Exit, Failure> {
-    if arguments.script && printer.json {
-        let error = anyhow!(
-            "--script prints a shell script and --json a document; leave out one of them (-o FILE.json writes the document as well)"
-        );
-        return Err(Failure { exit: Exit::Usage, error });
-    }
+    refuse_options(arguments, printer)?;
     let outputs: Vec<_> = arguments.output.iter().cloned().collect();
     outputs::permit(&outputs, target::file(&arguments.target))?;
     let mut target = target::open(&arguments.target, None, Budget::UNLIMITED)?;
@@ -62,8 +57,11 @@ pub fn run(arguments: &Plan, printer: &Printer) -> Result<Exit, Failure> {
     let known_findings = known.as_ref().map(|(_, findings)| findings.as_slice());
     let medium = Medium { true_size, ..medium(&target, arguments.erase_block, known_findings) };
     let gain = known.as_ref().and_then(|(run, findings)| plan_gain::of_alignment(run, findings));
-    let mut plan =
-        flashscope_layout::plan(&medium, &wish(arguments, known.as_ref(), gain)).or_exit_bare(Exit::Usage)?;
+    let wish = wish(arguments, known.as_ref(), gain);
+    let mut plan = flashscope_layout::plan(&medium, &wish).or_exit_bare(Exit::Usage)?;
+    if let Some(misfit) = wish.misfit() {
+        printer.remark(format!("warning: {misfit}"));
+    }
     // ext4 without a journal was recorded without a stripe, so not as it is planned.
     let recorded = known.as_ref().filter(|_| !arguments.no_journal);
     plan.predicted =
@@ -83,10 +81,7 @@ pub fn run(arguments: &Plan, printer: &Printer) -> Result<Exit, Failure> {
     let lines = steps::shell_lines(&plan, names, &mut version).or_exit_bare(Exit::Usage)?;
     if let Some(file) = &arguments.output {
         let body = PlanDocument { plan: plan.clone(), commands: commands.clone(), present: present.clone() };
-        let text = serde_json::to_string_pretty(&Document::new(&body)).or_exit_bare(Exit::Failed)? + "\n";
-        let cannot = format!("cannot write {}; check the free space and permissions", file.display());
-        Destination::of(file)?.write(&text).or_exit(Exit::Failed, cannot)?;
-        printer.remark(format!("wrote {}", file.display()));
+        store(file, &body, printer)?;
     }
     if arguments.script {
         printer.result(&steps::script(&plan, &mut version).or_exit_bare(Exit::Usage)?)?;
@@ -106,6 +101,38 @@ pub fn run(arguments: &Plan, printer: &Printer) -> Result<Exit, Failure> {
         printer.result(&words::text(&page, printer.width()))?;
     }
     Ok(Exit::Fine)
+}
+
+/// Refuses what clap does not: two kinds of output, and no purpose.
+fn refuse_options(arguments: &Plan, printer: &Printer) -> Result<(), Failure> {
+    if arguments.script && printer.json {
+        let error = anyhow!(
+            "--script prints a shell script and --json a document; leave out one of them (-o FILE.json writes the document as well)"
+        );
+        return Err(Failure { exit: Exit::Usage, error });
+    }
+    if arguments.purpose.is_none() && !arguments.restore_factory {
+        return Err(no_purpose(&arguments.target, printer));
+    }
+    Ok(())
+}
+
+/// Writes a plan file, for `apply`.
+fn store(file: &Path, plan: &PlanDocument, printer: &Printer) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(&Document::new(plan)).or_exit_bare(Exit::Failed)? + "\n";
+    let cannot = format!("cannot write {}; check the free space and permissions", file.display());
+    Destination::of(file)?.write(&text).or_exit(Exit::Failed, cannot)?;
+    printer.remark(format!("wrote {}", file.display()));
+    Ok(())
+}
+
+/// Lists the purposes, each with a few words.
+fn no_purpose(target: &str, printer: &Printer) -> Failure {
+    for purpose in Purpose::ALL {
+        printer.remark(format!("{:<12}{}", purpose.as_str(), purpose.about()));
+    }
+    let error = anyhow!("what is {} for? Add --for with one of these purposes", printable(target));
+    Failure { exit: Exit::Usage, error }
 }
 
 /// The options that make the same plan for another target, quoted for a shell, without those about output.

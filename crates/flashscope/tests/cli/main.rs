@@ -25,6 +25,7 @@ mod interrupts;
 mod layouts;
 mod lists;
 mod outputs;
+mod plans;
 mod present_layouts;
 mod replay;
 mod results;

@@ -110,6 +110,26 @@ pub struct Request {
     pub ext: ExtMake,
 }
 
+/// What a user can choose for some filesystems.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// The cluster.
+    Cluster,
+    /// Whether there is a journal.
+    Journal,
+}
+
+impl Choice {
+    /// The option of the command line.
+    #[must_use]
+    pub const fn option(self) -> &'static str {
+        match self {
+            Self::Cluster => "--cluster",
+            Self::Journal => "--no-journal",
+        }
+    }
+}
+
 /// How an ext filesystem is made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ExtMake {
@@ -385,6 +405,11 @@ pub trait Filesystem: Sync {
 
     /// The options that [`Filesystem::align`] sets, with their values.
     fn options(&self) -> &'static [KnownOption];
+
+    /// What a user can choose for it.
+    fn choices(&self) -> &'static [Choice] {
+        &[]
+    }
 
     /// The type of its partition in an MBR.
     fn mbr_type(&self, _placement: &Placement) -> u8 {

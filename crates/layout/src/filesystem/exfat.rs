@@ -162,6 +162,10 @@ impl Filesystem for Exfat {
         Some(Command::new("fsck.exfat", ["-n", device]))
     }
 
+    fn choices(&self) -> &'static [super::Choice] {
+        &[super::Choice::Cluster]
+    }
+
     fn options(&self) -> &'static [KnownOption] {
         &OPTIONS
     }

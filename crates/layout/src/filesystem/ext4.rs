@@ -235,6 +235,10 @@ impl Filesystem for Ext4 {
         Some(Command::new("e2fsck", ["-f", "-n", device]))
     }
 
+    fn choices(&self) -> &'static [super::Choice] {
+        &[super::Choice::Journal]
+    }
+
     fn options(&self) -> &'static [KnownOption] {
         &OPTIONS
     }

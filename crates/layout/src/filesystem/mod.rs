@@ -14,8 +14,8 @@ mod vfat;
 mod xfs;
 
 pub use contract::{
-    Cannot, Command, DataArea, ExtMake, Filesystem, FilesystemKind, NewerOption, Placement, Request, Space,
-    TooOld, Tool,
+    Cannot, Choice, Command, DataArea, ExtMake, Filesystem, FilesystemKind, NewerOption, Placement, Request,
+    Space, TooOld, Tool,
 };
 pub use label::LabelError;
 

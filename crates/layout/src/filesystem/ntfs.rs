@@ -105,6 +105,10 @@ impl Filesystem for Ntfs {
         Some(Command::new("ntfsfix", ["-n", device]))
     }
 
+    fn choices(&self) -> &'static [super::Choice] {
+        &[super::Choice::Cluster]
+    }
+
     fn options(&self) -> &'static [KnownOption] {
         &OPTIONS
     }

@@ -242,6 +242,10 @@ impl Filesystem for Vfat {
         Some(Command::new("fsck.vfat", ["-n", device]))
     }
 
+    fn choices(&self) -> &'static [super::Choice] {
+        &[super::Choice::Cluster]
+    }
+
     fn options(&self) -> &'static [KnownOption] {
         &OPTIONS
     }

@@ -268,6 +268,22 @@ fn a_plan_that_reaches_beyond_the_true_size_is_refused() {
 }
 
 #[test]
+fn choice_that_the_filesystem_does_not_have_is_refused() {
+    let refused = |filesystem, cluster, has_journal| {
+        let wish = Wish { cluster, has_journal, ..Wish::new(Purpose::LinuxData, 1) };
+        plan(&medium(), &Wish { filesystem: Some(filesystem), ..wish }).err().map(|error| error.to_string())
+    };
+    let cluster = Some(Bytes::kib(32));
+    let another = "leave it out, or name another filesystem (--fs)";
+    let of_cluster = format!("--cluster is for vfat, exfat and ntfs, and this plan makes ext4: {another}");
+    assert_eq!(refused(FilesystemKind::Ext4, cluster, true), Some(of_cluster));
+    let of_journal = format!("--no-journal is for ext4, and this plan makes vfat: {another}");
+    assert_eq!(refused(FilesystemKind::Vfat, None, false), Some(of_journal));
+    assert_eq!(refused(FilesystemKind::Ext4, None, false), None);
+    assert_eq!(refused(FilesystemKind::Ntfs, cluster, true), None);
+}
+
+#[test]
 fn a_plan_for_another_size_is_refused() {
     for capacity in [CAPACITY - Bytes::mib(1), CAPACITY + Bytes::mib(1)] {
         let mut device = MemoryDevice::new(capacity);

@@ -1,0 +1,61 @@
+//! What `plan` refuses, and what it warns of.
+
+use crate::{flashscope, stderr, stdout};
+
+const STICK: &str = "sim:transcend-8g";
+
+fn plan(options: &[&str]) -> std::process::Output {
+    flashscope(&[&["plan", STICK, "--erase-block", "4MiB", "--seed", "1"], options].concat())
+}
+
+#[test]
+fn without_a_purpose_all_are_listed() {
+    let output = plan(&[]);
+    assert_eq!(output.status.code(), Some(2));
+    let text = stderr(&output);
+    for purpose in ["share", "linux-data", "linux-root", "camera", "board-boot", "backup"] {
+        let line = text.lines().find(|line| line.trim_start().starts_with(purpose));
+        assert!(line.is_some_and(|line| line.trim_start().len() > purpose.len() + 10), "{purpose}: {text}");
+    }
+}
+
+#[test]
+fn a_choice_that_the_filesystem_lacks_is_refused() {
+    for (options, has_it) in [
+        (&["--for", "linux-data", "--cluster", "32KiB"][..], "vfat, exfat and ntfs"),
+        (&["--for", "share", "--no-journal"][..], "ext4"),
+    ] {
+        let output = plan(options);
+        assert_eq!(output.status.code(), Some(2), "{options:?}");
+        let text = stderr(&output);
+        assert!(text.contains(&format!("is for {has_it}")) && text.contains("--fs"), "{text}");
+    }
+    let board = plan(&["--for", "board-boot", "--cluster", "4KiB", "--no-journal"]);
+    assert_eq!(board.status.code(), Some(0), "{}", stderr(&board));
+}
+
+#[test]
+fn a_filesystem_that_does_not_suit_is_refused_or_warned_of() {
+    for (purpose, filesystem, code, words) in [
+        ("camera", "ext4", 2, "cameras read vfat and exfat only"),
+        ("linux-root", "vfat", 2, "Linux cannot have its root there"),
+        ("share", "ext4", 0, "do not read ext4"),
+        ("linux-data", "exfat", 0, "owners and permissions"),
+        ("backup", "vfat", 0, "4 GiB"),
+    ] {
+        let output = plan(&["--for", purpose, "--fs", filesystem]);
+        assert_eq!(output.status.code(), Some(code), "{filesystem} for {purpose}");
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+        assert_eq!(stderr(&output).contains("warning:"), code == 0, "{}", stderr(&output));
+    }
+    let suits = plan(&["--for", "share", "--fs", "exfat"]);
+    assert!(!stderr(&suits).contains("warning:"), "{}", stderr(&suits));
+}
+
+/// The tools make the root folder that of root.
+#[test]
+fn folder_of_a_person_is_made_theirs() {
+    let has = |purpose| stdout(&plan(&["--for", purpose])).contains("sudo chown $USER: /mnt/stick1\n");
+    assert!(has("linux-data") && has("backup"));
+    assert!(!has("share") && !has("linux-root") && !has("camera"));
+}
