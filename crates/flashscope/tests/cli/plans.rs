@@ -59,3 +59,36 @@ fn folder_of_a_person_is_made_theirs() {
     assert!(has("linux-data") && has("backup"));
     assert!(!has("share") && !has("linux-root") && !has("camera"));
 }
+
+/// What the predictions recommend is what `plan` makes.
+#[test]
+fn recommended_filesystems_are_those_of_plans() {
+    use flashscope_layout::filesystem::FilesystemKind;
+    let mut kinds = FilesystemKind::ALL.map(FilesystemKind::as_str);
+    let mut planned = flashscope_infer::trials::PLANNED;
+    kinds.sort_unstable();
+    planned.sort_unstable();
+    assert_eq!(kinds, planned);
+}
+
+/// On these sticks a filesystem that no plan makes was predicted to be the fastest.
+#[test]
+fn best_layouts_are_shown_and_can_be_planned() {
+    for stick in ["sim:generic-2g", "sim:linuxplanet-noname-2g", STICK] {
+        let predicted = crate::document(&["whatif", stick]);
+        let text = stdout(&flashscope(&["whatif", stick]));
+        for best in predicted["best"].as_array().unwrap() {
+            let (variant, start) =
+                (best["layout"]["variant"].as_str().unwrap(), best["layout"]["start"].as_u64().unwrap());
+            let row = format!("{variant} at {} MiB ", start >> 20);
+            assert!(text.lines().any(|line| line.starts_with(&row)), "{row}: {text}");
+            let filesystem = variant.split('-').next().unwrap();
+            let plan = flashscope(&["plan", stick, "--for", "linux-data", "--fs", filesystem, "--seed", "1"]);
+            assert_eq!(plan.status.code(), Some(0), "{variant}: {}", stderr(&plan));
+        }
+        let make = text.lines().find_map(|line| line.split_once(": flashscope plan /dev/sdX ")).unwrap().1;
+        let options: Vec<&str> = make.trim_end_matches('.').split(' ').collect();
+        let plan = flashscope(&[&["plan", stick, "--seed", "1"], &options[..]].concat());
+        assert_eq!(plan.status.code(), Some(0), "{make}: {}", stderr(&plan));
+    }
+}

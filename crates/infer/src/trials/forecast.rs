@@ -10,6 +10,7 @@ use flashscope_record::finding::Confidence;
 use flashscope_record::{Trial, TrialOperation, TrialWorkload};
 
 use super::interval::{Comparison, Estimate};
+use super::recommendation::is_planned;
 use super::twin_error::{self, TwinModel};
 use crate::statistics::student_within;
 
@@ -20,6 +21,17 @@ pub struct Layout {
     pub variant: String,
     /// The first byte of the partition.
     pub start: Bytes,
+}
+
+/// Every plan starts its first partition at a multiple of this.
+const PLANNED_START: Bytes = Bytes::mib(1);
+
+impl Layout {
+    /// Whether `plan` makes it.
+    #[must_use]
+    pub fn is_planned(&self) -> bool {
+        is_planned(&self.variant) && self.start.is_multiple_of(PLANNED_START)
+    }
 }
 
 /// The predicted time of one layout with one kind of files.
@@ -41,7 +53,7 @@ pub struct Prediction {
     pub gain: Option<Comparison>,
 }
 
-/// The layout that writes one kind of files fastest.
+/// The layout that writes one kind of files fastest, of those that `plan` makes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Best {
     /// The files.
@@ -158,7 +170,7 @@ fn widened(comparison: Comparison, error: impl Fn(f64) -> f64) -> Comparison {
 
 fn best(predictions: &[Prediction], workload: TrialWorkload) -> Option<Best> {
     let of = |operation| predictions.iter().filter(move |each| each.is(workload, operation));
-    let fastest = of(TrialOperation::Write).next()?;
+    let fastest = of(TrialOperation::Write).find(|each| each.layout.is_planned())?;
     let read = of(TrialOperation::Read).find(|each| each.layout == fastest.layout);
     Some(Best {
         workload,
@@ -166,4 +178,21 @@ fn best(predictions: &[Prediction], workload: TrialWorkload) -> Option<Best> {
         gain: fastest.gain,
         read_gain: read.and_then(|read| read.gain),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_plan_makes_is_the_best_layout() {
+        let at = |variant: &str, start| Layout { variant: variant.to_owned(), start };
+        assert!(
+            at("ext4-stripe", Bytes::mib(4)).is_planned() && at("vfat-flush", Bytes::mib(1)).is_planned()
+        );
+        assert!(
+            !at("ext4", Bytes::new(63 * 512)).is_planned() && !at("reiserfs", Bytes::mib(1)).is_planned()
+        );
+        assert!(!at("ext2", Bytes::mib(4)).is_planned());
+    }
 }

@@ -9,5 +9,5 @@ pub mod summary;
 pub mod twin_error;
 
 pub use interval::{Comparison, Estimate, REPLAY_ERROR};
-pub use recommendation::{AS_SOLD, Recommendation};
+pub use recommendation::{AS_SOLD, PLANNED, Recommendation};
 pub use stopping::is_clear;

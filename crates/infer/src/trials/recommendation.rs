@@ -7,6 +7,8 @@ use super::summary::Cell;
 
 /// The filesystems that sticks and cards are sold with, as desktops and servers mount them.
 pub const AS_SOLD: [&str; 3] = ["vfat", "vfat-flush", "exfat"];
+/// The filesystems that `plan` makes. Only these are recommended.
+pub const PLANNED: [&str; 8] = ["ext4", "vfat", "exfat", "f2fs", "xfs", "btrfs", "ntfs", "nilfs2"];
 /// The least ratio by which slower reads are worth a sentence. Guess: less is not noticed.
 const SLOWER_READ_MIN: f64 = 1.2;
 
@@ -15,7 +17,7 @@ const SLOWER_READ_MIN: f64 = 1.2;
 pub struct Recommendation {
     /// The files.
     pub workload: TrialWorkload,
-    /// The filesystem that writes them fastest.
+    /// The filesystem that writes them fastest, of those that `plan` makes.
     pub fastest: String,
     /// Those from which the trials do not distinguish it.
     pub equals: Vec<String>,
@@ -36,10 +38,16 @@ impl Recommendation {
     }
 }
 
-/// The recommendation for these files; `None` if no write of them was timed.
+/// Whether `plan` makes this filesystem, in whatever way it is mounted: `ext4-stripe` is an ext4.
+#[must_use]
+pub fn is_planned(variant: &str) -> bool {
+    variant.split('-').next().is_some_and(|name| PLANNED.contains(&name))
+}
+
+/// The recommendation for these files; `None` if no write of them was timed on a filesystem that `plan` makes.
 pub fn recommend(cells: &[Cell], workload: TrialWorkload) -> Option<Recommendation> {
     let of = |operation| cells.iter().filter(move |cell| cell.is(workload, operation));
-    let fastest = fastest(of(TrialOperation::Write))?;
+    let fastest = fastest(of(TrialOperation::Write).filter(|cell| is_planned(&cell.variant)))?;
     let others = || of(TrialOperation::Write).filter(|cell| cell.variant != fastest.variant);
     let compared = |cell: &Cell| fastest.estimate.compared_with(&cell.estimate);
     let as_sold = others().filter(|cell| AS_SOLD.contains(&cell.variant.as_str()));

@@ -126,6 +126,15 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn a_filesystem_that_no_plan_makes_is_not_recommended() {
+        let trials = [three("reiserfs", 1.0), three("ext4-stripe", 10.0), three("vfat", 220.0)];
+        let recommendation = Summary::of(&trials.concat()).recommendations.remove(0);
+        assert_eq!((recommendation.fastest.as_str(), recommendation.has_gain()), ("ext4-stripe", true));
+        assert_eq!(recommendation.equals, ["reiserfs"], "it is not slower");
+        assert!(Summary::of(&three("reiserfs", 1.0)).recommendations.is_empty());
+    }
+
+    #[test]
     fn filesystems_that_the_trials_do_not_distinguish_are_named() {
         let trials = [three("ext4", 10.0), three("btrfs", 10.1), three("vfat", 10.2)];
         let recommendation = Summary::of(&trials.concat()).recommendations.remove(0);

@@ -1,5 +1,6 @@
 //! The forecast as text: the best layouts and one table on the first screen, then every prediction.
 
+use flashscope_infer::trials::AS_SOLD;
 use flashscope_infer::trials::forecast::{Layout, Prediction};
 use flashscope_record::{TrialOperation, TrialWorkload};
 use unicode_width::UnicodeWidthStr;
@@ -7,6 +8,7 @@ use unicode_width::UnicodeWidthStr;
 use super::Outlook;
 use super::words::{best, interval, introduction, layout, limits};
 use crate::chart::Table;
+use crate::printable::printable;
 use crate::quantity;
 use crate::terminal;
 use crate::words::Sentence;
@@ -47,12 +49,20 @@ pub fn text(outlook: &Outlook<'_>, width: usize, details: bool) -> String {
 
 /// The last lines of the first screen: what to type.
 fn ending(outlook: &Outlook<'_>, details: bool, width: usize) -> Vec<String> {
-    let has_gain = outlook.forecast.best.iter().filter_map(|best| best.gain).any(|gain| gain.is_shown());
-    let make = has_gain.then(|| "How to make a layout: flashscope plan --help.".to_owned());
+    let best = outlook.forecast.best.iter().find(|best| best.gain.is_some_and(|gain| gain.is_shown()));
+    let make = best.map(|best| format!("To make {}: {}.", layout(&best.layout), plan(&best.layout.variant)));
     let more =
         (!details).then(|| "Every layout, reads and intervals: --details, or -o page.html.".to_owned());
     let gain = "Times are medians, and gains means over the recordings: their ratios differ.".to_owned();
     [Some(gain), make, more].into_iter().flatten().flat_map(|line| terminal::wrapped(&line, width)).collect()
+}
+
+/// The command that plans a filesystem.
+fn plan(variant: &str) -> String {
+    let name = variant.split('-').next().unwrap_or(variant);
+    let purpose = if AS_SOLD.contains(&name) { "share" } else { "linux-data" };
+    let more = if variant.ends_with("-nojournal") { " --no-journal" } else { "" };
+    printable(&format!("flashscope plan /dev/sdX --for {purpose} --fs {name}{more}"))
 }
 
 /// Notes as sentences.
@@ -65,12 +75,9 @@ pub fn notes(outlook: &Outlook<'_>) -> Vec<Sentence> {
 fn short_table(outlook: &Outlook<'_>, rows_max: usize) -> Vec<String> {
     let workloads: Vec<TrialWorkload> = outlook.forecast.best.iter().map(|best| best.workload).collect();
     let layouts = short_layouts(outlook, &workloads);
-    let (shown, left_out) = match layouts.len() <= rows_max {
-        true => (&layouts[..], 0),
-        false => layouts
-            .split_at_checked(rows_max.saturating_sub(1))
-            .map_or((&layouts[..], 0), |(shown, rest)| (shown, rest.len())),
-    };
+    let all = layouts.len();
+    let shown = if all <= rows_max { layouts } else { cut(outlook, layouts, rows_max.saturating_sub(1)) };
+    let left_out = all - shown.len();
     let title = "writes";
     let names = shown.iter().map(|each| layout(each).width()).max().unwrap_or(0).max(title.width());
     let group = |workload: &TrialWorkload| format!("{:>1$}", workload.name(), TIME_WIDTH + GAIN_WIDTH);
@@ -89,7 +96,24 @@ fn short_table(outlook: &Outlook<'_>, rows_max: usize) -> Vec<String> {
     lines
 }
 
-/// The baseline, then the fastest place of each filesystem for the first kind of files it was tried with.
+/// Whether it is the best layout for some files.
+fn is_best(outlook: &Outlook<'_>, layout: &Layout) -> bool {
+    outlook.forecast.best.iter().any(|best| best.layout == *layout)
+}
+
+/// The first `rows_max` layouts; instead of the last ones the best that would be cut off.
+fn cut(outlook: &Outlook<'_>, mut layouts: Vec<Layout>, rows_max: usize) -> Vec<Layout> {
+    let can_go = |layout: &Layout| *layout != outlook.forecast.baseline && !is_best(outlook, layout);
+    while layouts.len() > rows_max
+        && let Some(last) = layouts.iter().rposition(can_go)
+    {
+        layouts.remove(last);
+    }
+    layouts
+}
+
+/// The baseline, then the fastest place of each filesystem for the first kind of files it was tried with, and
+/// the best layout for each kind of files.
 fn short_layouts(outlook: &Outlook<'_>, workloads: &[TrialWorkload]) -> Vec<Layout> {
     let forecast = outlook.forecast;
     let mut layouts = vec![forecast.baseline.clone()];
@@ -99,11 +123,10 @@ fn short_layouts(outlook: &Outlook<'_>, workloads: &[TrialWorkload]) -> Vec<Layo
     };
     for prediction in workloads.iter().flat_map(|workload| writes(*workload)) {
         let Prediction { layout, .. } = prediction;
-        if !seen.contains(&layout.variant.as_str()) {
-            seen.push(&layout.variant);
-            if *layout != forecast.baseline {
-                layouts.push(layout.clone());
-            }
+        let is_first = !seen.contains(&layout.variant.as_str());
+        seen.push(&layout.variant);
+        if (is_first || is_best(outlook, layout)) && !layouts.contains(layout) {
+            layouts.push(layout.clone());
         }
     }
     layouts
