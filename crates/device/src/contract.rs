@@ -84,6 +84,12 @@ pub enum DeviceError {
         /// The operation that was running.
         during: String,
     },
+    /// What lies below, such as a filesystem, has no space left for the data. The device is not to blame.
+    #[error("no space is left for a {during}; free some space below it")]
+    NoSpace {
+        /// The operation that was running.
+        during: String,
+    },
     /// Another medium is in the drive than the one that may be written.
     #[error("the medium was changed since it was opened; nothing was written to the new one")]
     MediumChanged,

@@ -47,6 +47,11 @@ pub fn means_gone(errno: Errno) -> bool {
     matches!(errno, Errno::NODEV | Errno::NXIO | Errno::NOMEDIUM)
 }
 
+/// Whether what lies below has no space left: a filesystem that writes data elsewhere, or a thin volume.
+pub fn means_full(errno: Errno) -> bool {
+    matches!(errno, Errno::NOSPC | Errno::DQUOT)
+}
+
 /// The cause of one request's failure. The kernel's block layer reports ENODATA for a medium error, EILSEQ
 /// for a checksum error, EREMOTEIO for a target failure and EIO for the rest (`blk_errors` in its
 /// block/blk-core.c).

@@ -12,7 +12,7 @@ use rustix::fs::{Advice, FallocateFlags, SeekFrom};
 use rustix::io::Errno;
 
 use crate::clock::Clock;
-use crate::failure::{Failure, cause, means_gone};
+use crate::failure::{Failure, cause, means_full, means_gone};
 
 /// The kind of target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,6 +133,9 @@ impl Target {
             return Err(DeviceError::Gone { during: op.kind().to_string() });
         }
         let cause = match failure {
+            Failure::Errno(errno) if means_full(errno) => {
+                return Err(DeviceError::NoSpace { during: op.kind().to_string() });
+            }
             Failure::Errno(errno) => cause(errno),
             Failure::Short => {
                 FailureCause::OutOfRange { capacity: size.unwrap_or(self.capabilities.capacity) }
@@ -217,6 +220,19 @@ mod tests {
         };
         let file = open(OFlags::DIRECT).or_else(|_| open(OFlags::empty())).unwrap();
         Target { file, capabilities, kind: TargetKind::File, is_buffered: false, clock: Clock::start() }
+    }
+
+    /// A filesystem that writes data elsewhere needs space; the device is not to blame.
+    #[test]
+    fn no_space_is_no_failed_request() {
+        let target = target();
+        let write = || Op::write(ByteRange::new(Bytes::ZERO, BLOCK), flashscope_device::Pattern::new(1));
+        for errno in [Errno::NOSPC, Errno::DQUOT] {
+            let ended = target.error(&write(), Failure::Errno(errno));
+            assert!(matches!(ended, Err(DeviceError::NoSpace { .. })), "{ended:?}");
+        }
+        let failed = target.error(&write(), Failure::Errno(Errno::IO)).unwrap();
+        assert_eq!(failed.cause, FailureCause::Medium);
     }
 
     #[test]

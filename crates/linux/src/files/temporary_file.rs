@@ -12,6 +12,7 @@ use flashscope_device::{Bytes, Capabilities, FileExtent, SECTOR};
 use rustix::fs::{FallocateFlags, Mode, OFlags};
 use rustix::io::Errno;
 
+use super::backing_filesystem::Rewriting;
 use super::bench_directory::BenchDirectory;
 use super::error::FilesError;
 use crate::clock::Clock;
@@ -94,7 +95,9 @@ impl BenchDirectory {
         let free = Bytes::new(space.f_bavail.saturating_mul(space.f_frsize));
         let limit = if is_fat(&self.backing_filesystem().filesystem) { FAT_FILE_MAX } else { size.wanted };
         let space_left = free.saturating_sub((free / RESERVED).max(RESERVED_MIN)).min(limit);
-        let available = size.wanted.min(space_left).round_down(STEP);
+        // Data that is written again needs space beside the old data.
+        let copies = if self.backing_filesystem().rewriting() == Rewriting::Elsewhere { 2 } else { 1 };
+        let available = size.wanted.min(space_left / copies).round_down(STEP);
         if available < size.minimum {
             let needed = size.minimum + RESERVED_MIN;
             return Err(FilesError::TooLittleSpace { path: self.display_path().to_owned(), free, needed });
