@@ -341,7 +341,8 @@ impl Published {
         })
     }
 
-    /// The times of requests of every size while all units fit: the size sweep for page and write unit.
+    /// The times of requests of every size while all units fit: the size sweep for page and write unit. Of
+    /// several rows each size has its usual time, since a stall lengthens one figure of one row.
     #[must_use]
     pub fn size_sweep(&self) -> Vec<SweepPoint> {
         let row = match self.end(Order::Linear) {
@@ -351,9 +352,13 @@ impl Published {
         let fewest = self.linear.values().find(|row| self.merging(row).is_none());
         // Of both, the row with more sizes.
         let row = [row, fewest].into_iter().flatten().max_by_key(|row| row.len());
+        let fits = self.end(Order::Linear).map_or(u32::MAX, |end| end.fits);
+        let fitting =
+            self.linear.range(..=fits).map(|(_, row)| row).filter(|row| self.merging(row).is_none());
+        let rows: Vec<_> = fitting.collect();
         let point = |(size, seconds): (&Bytes, &f64)| SweepPoint {
             size: *size,
-            seconds: *seconds,
+            seconds: usual(rows.iter().filter_map(|row| row.get(size))).unwrap_or(*seconds),
             relative_error: RELATIVE_ERROR,
         };
         row.map(|row| row.iter().map(point).collect()).unwrap_or_default()
@@ -494,6 +499,13 @@ impl Published {
         let escaping: Vec<Bytes> = beyond.iter().take_while(escapes).map(|(size, _)| *size).collect();
         escaping.last().copied().filter(|_| escaping.len() < beyond.len())
     }
+}
+
+/// The median of several times, the shorter of two.
+fn usual<'a>(times: impl Iterator<Item = &'a f64>) -> Option<f64> {
+    let mut times: Vec<f64> = times.copied().collect();
+    times.sort_by(f64::total_cmp);
+    times.get(times.len().saturating_sub(1) / 2).copied()
 }
 
 /// The smallest of the `small` requests from 16 KiB on, if it takes a large share of the time of the largest

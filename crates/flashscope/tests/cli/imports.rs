@@ -134,3 +134,52 @@ fn data_that_f3read_found_lost_comes_first_and_gives_exit_code_1() {
     let sound = flashscope(&["import", &testdata("other-programs/f3.txt")]);
     assert_eq!((sound.status.code(), stdout(&sound).contains("LOST")), (Some(0), false));
 }
+
+/// A log of tables with these numbers of open erase blocks. 16 KiB writes of the first one take `slow_16k`.
+fn log_of_tables(slow_16k: &str) -> String {
+    let sizes = ["4MiB", "2MiB", "1MiB", "512KiB", "256KiB", "128KiB", "64KiB", "32KiB", "16KiB"];
+    let speeds =
+        ["15M/s", "14.7M/s", "14.6M/s", "14.6M/s", "14.7M/s", "14.4M/s", "13.9M/s", "12.9M/s", "11.7M/s"];
+    let mut text = String::new();
+    for open in [1, 2, 3] {
+        text += &format!(
+            "$ flashbench --open-au --open-au-nr={open} /dev/sdb --blocksize=16384 --erasesize=4194304\n"
+        );
+        for (size, speed) in sizes.iter().zip(speeds) {
+            let speed = if open == 1 && *size == "16KiB" { slow_16k } else { speed };
+            text += &format!("{size:<8}{speed}\n");
+        }
+    }
+    text
+}
+
+#[test]
+fn one_slow_figure_of_one_table_is_no_page() {
+    let folder = tempfile::tempdir().unwrap();
+    for slow in ["11.7M/s", "6.4M/s", "900K/s"] {
+        let log = folder.path().join("tables.log");
+        std::fs::write(&log, log_of_tables(slow)).unwrap();
+        let findings = document(&["import", log.to_str().unwrap()]);
+        assert_eq!(finding(&findings, "page_bytes")["status"], "unknown", "{slow}");
+    }
+}
+
+/// Rows of 12 KiB and more are slow, that of 3 KiB is not: whatever explains the rest, 3 KiB is no page.
+#[test]
+fn a_page_whose_own_row_is_fast_is_unknown() {
+    let mut text = "$ flashbench -a /dev/sdb --blocksize=1024\n".to_owned();
+    for exponent in (0..10).rev() {
+        for (size, is_third) in [(3_072_u64 << exponent, true), (2_048 << exponent, false)] {
+            let extra = if is_third && size >= 12_288 { 98 + exponent % 4 * 9 } else { exponent % 5 };
+            text += &format!(
+                "align {size}\tpre 710\u{b5}s\ton {}\u{b5}s\tpost 710\u{b5}s\tdiff {extra}\u{b5}s\n",
+                710 + extra
+            );
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("align.log");
+    std::fs::write(&log, text).unwrap();
+    let findings = document(&["import", log.to_str().unwrap()]);
+    assert_ne!(finding(&findings, "page_bytes")["value"], 3072);
+}

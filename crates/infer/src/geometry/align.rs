@@ -133,7 +133,7 @@ fn infer_together(
     AlignFindings {
         erase_block: unless_loaded(erase_block),
         blocks: blocks(&explanations),
-        page: page(&explanations, reads),
+        page: page(&explanations, &steps, reads),
         boundary_signal: unless_loaded(boundary_signal),
     }
 }
@@ -376,7 +376,16 @@ fn two_boundaries(best: &Explanation, steps: &[Step], reads: ReadTimes) -> Optio
     Some(LogFault::TwoBoundaries { smaller, smaller_s, larger, larger_s })
 }
 
-fn page(explanations: &[Explanation], reads: ReadTimes) -> Finding {
+/// Whether the row of this page itself takes longer than those of smaller sizes, by at least half of the
+/// page's step: a boundary of its own is what a page is.
+fn shows_itself(steps: &[Step], size: Bytes, extra_s: f64) -> bool {
+    let smaller: Vec<f64> =
+        steps.iter().filter(|step| step.candidate < size).map(|step| step.extra).collect();
+    let own = steps.iter().find(|step| step.candidate == size).map(|step| step.extra);
+    own.zip(median(&smaller)).is_none_or(|(own, smaller)| own - smaller >= extra_s / 2.0)
+}
+
+fn page(explanations: &[Explanation], steps: &[Step], reads: ReadTimes) -> Finding {
     let id = FindingId::PageBytes;
     let unknown = |reason| Finding::unknown(id, reason, [WouldDecide::WriteTests]);
     let marginal = marginal(explanations, |each| each.page(reads.hardly).map(|(level, _)| level));
@@ -390,6 +399,9 @@ fn page(explanations: &[Explanation], reads: ReadTimes) -> Finding {
     };
     if let Level::OddMultiples(half) = level {
         return unknown(Reason::TwoPlanes { half, extra_s });
+    }
+    if reads.is_published && !shows_itself(steps, level.size(), extra_s) {
+        return unknown(Reason::Log(LogFault::OutlierRows { block: None }));
     }
     if probability < SURE_ENOUGH {
         let sizes = marginal.iter().take(3).filter_map(|(level, _)| Some(((*level)?.size(), None)));
@@ -479,7 +491,7 @@ mod tests {
         let steps = [1, 2, 4, 8].map(|mib| Step { candidate: Bytes::mib(mib), extra: 0.0 });
         let sizes = |pages: [u64; 2], blocks: [u64; 2], first: f64| {
             let each = [explained(pages[0], blocks[0], first), explained(pages[1], blocks[1], 1.0 - first)];
-            [erase_block(&each, &steps, reads), page(&each, reads)]
+            [erase_block(&each, &steps, reads), page(&each, &steps, reads)]
         };
         let [block, unsure_page] = sizes([8, 16], [4, 4], 0.79);
         assert_eq!((block.bytes(), unsure_page.bytes()), (Some(Bytes::mib(4)), None));
