@@ -99,6 +99,11 @@ pub enum CapacityHint {
         /// The number of places.
         places: u64,
     },
+    /// Writes that failed once and worked when repeated: a bad contact or a dying device.
+    FailedOnce {
+        /// The number of writes.
+        writes: u64,
+    },
 }
 
 /// What the verification cost.
@@ -131,7 +136,7 @@ pub struct CapacityVerdict {
     pub cache_excluded: Bytes,
     /// A cache for dropped data, as far as one was seen.
     pub cache_seen: Option<Bytes>,
-    /// The share of bad places below the true size, from 0 to 1.
+    /// The share of bad ones among the places below the true size, from 0 to 1. Places are denser at the end.
     pub bad_share: f64,
     /// What the bad places returned, the most frequent first.
     pub bad: Vec<BadPlaces>,
@@ -150,5 +155,14 @@ impl CapacityVerdict {
     #[must_use]
     pub const fn stored(&self) -> Option<Bytes> {
         if matches!(self.kind, CapacityKind::NoSign) { Some(self.announced) } else { self.true_size }
+    }
+
+    /// Whether data was wrong or writes failed now and then: a bad contact or a dying device.
+    #[must_use]
+    pub fn is_unsteady(&self) -> bool {
+        let is_trouble = |hint: &CapacityHint| {
+            matches!(hint, CapacityHint::WrongOnce { .. } | CapacityHint::FailedOnce { .. })
+        };
+        self.hints.iter().any(is_trouble)
     }
 }

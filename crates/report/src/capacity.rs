@@ -29,17 +29,35 @@ pub fn text(verdict: &CapacityVerdict, target: &str, width: usize) -> String {
 pub fn headline(verdict: &CapacityVerdict) -> String {
     let says = decimal(verdict.announced);
     match verdict.kind {
+        CapacityKind::NoSign if verdict.is_unsteady() => format!(
+            "BAD: no sign of a false capacity, but data was wrong or writes failed now and then on these {says}."
+        ),
         CapacityKind::NoSign => no_sign(verdict),
         CapacityKind::Undecided => undecided(verdict),
-        CapacityKind::Scattered => format!(
-            "BAD: says {says}, but {} of all places lose data, all over the device.",
-            share(verdict.bad_share)
-        ),
+        CapacityKind::Scattered => match one_part(verdict) {
+            Some([start, end]) => format!("BAD: says {says}, but loses data between {start} and {end}."),
+            None => format!(
+                "BAD: says {says}, but {} of all places lose data, all over the device.",
+                share(verdict.bad_share)
+            ),
+        },
         kind => {
             let kept = verdict.true_size.unwrap_or_default();
             stores_less(kind, verdict.announced, kept, verdict.bad_share)
         }
     }
+}
+
+/// Where all bad places lie, between the nearest good ones, if no good one is between them.
+fn one_part(verdict: &CapacityVerdict) -> Option<[String; 2]> {
+    let places = &verdict.places;
+    let first = places.iter().position(|place| is_lost(place, verdict))?;
+    let last = places.iter().rposition(|place| is_lost(place, verdict))?;
+    let is_one = last > first && places.get(first..=last)?.iter().all(|place| is_lost(place, verdict));
+    let start =
+        first.checked_sub(1).and_then(|before| places.get(before)).map_or(Bytes::ZERO, |place| place.offset);
+    let end = places.get(last + 1).map_or(verdict.announced, |place| place.offset);
+    is_one.then(|| [start, end].map(decimal))
 }
 
 /// A device that stores `kept` of what it says: how it loses the rest.
@@ -225,6 +243,10 @@ fn hint(hint: &CapacityHint) -> String {
             seconds(unwritten.as_secs_f64()),
             seconds(written.as_secs_f64())
         ),
+        CapacityHint::FailedOnce { writes } => format!(
+            "Hint: {} failed once and worked when repeated. Try another port or reader; save your data if it happens again.",
+            counted(*writes, "write")
+        ),
         CapacityHint::WrongOnce { places } => format!(
             "Hint: {} wrong once and right when tried again. Try another port or reader; save your data if it happens again.",
             counted_were(*places)
@@ -344,6 +366,30 @@ mod tests {
             bound(&part)
         );
         assert!(bound(&whole).starts_with("All of it was written"), "{}", bound(&whole));
+    }
+
+    #[test]
+    fn bad_places_in_one_part_are_not_all_over_the_device() {
+        let bad = verdict(CapacityKind::Scattered, 0);
+        let places = |states: &[PlaceState]| {
+            let place = |(gb, state): (u64, &PlaceState)| SampledPlace {
+                offset: Bytes::new(gb * 1_000_000_000),
+                state: *state,
+            };
+            CapacityVerdict { places: (1..).zip(states).map(place).collect(), ..bad.clone() }
+        };
+        let (good, lost) = (PlaceState::Kept, PlaceState::ReadError);
+        let one = headline(&places(&[good, good, lost, lost, good]));
+        assert_eq!(one, "BAD: says 128 GB, but loses data between 2.00 GB and 5.00 GB.");
+        assert!(headline(&places(&[good, lost, good, lost, good])).contains("all over the device"));
+    }
+
+    #[test]
+    fn writes_that_failed_once_are_not_ok() {
+        let hints = vec![CapacityHint::FailedOnce { writes: 2 }];
+        let unsteady = CapacityVerdict { hints, ..verdict(CapacityKind::NoSign, 0) };
+        assert!(headline(&unsteady).starts_with("BAD: no sign of a false capacity, but"), "{unsteady:?}");
+        assert!(details(&unsteady, None).iter().any(|line| line.starts_with("Hint: 2 writes failed once")));
     }
 
     #[test]

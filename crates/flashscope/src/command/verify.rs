@@ -72,7 +72,7 @@ pub fn run(arguments: &Verify, printer: &Printer) -> Result<Exit, Failure> {
     } else {
         printer.result(&words::text(&verdict, name, printer.width()))?;
     }
-    restored.map(|()| if verdict.kind.is_bad() { Exit::Problem } else { Exit::Fine })
+    restored.map(|()| if verdict.kind.is_bad() || verdict.is_unsteady() { Exit::Problem } else { Exit::Fine })
 }
 
 /// The quick test needs the whole device.

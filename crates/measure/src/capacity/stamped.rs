@@ -109,6 +109,8 @@ pub struct Stamped<'a> {
     pub time_max: Duration,
     /// Places that were wrong once and right the second time.
     pub wrong_once: u64,
+    /// Writes that failed once and worked when repeated.
+    pub failed_once: u64,
 }
 
 impl<'a> Stamped<'a> {
@@ -135,6 +137,7 @@ impl<'a> Stamped<'a> {
             writes: 0,
             time_max: Duration::MAX,
             wrong_once: 0,
+            failed_once: 0,
         }
     }
 
@@ -269,12 +272,13 @@ impl<'a> Stamped<'a> {
     }
 
     fn write(&mut self, range: ByteRange) -> Result<bool, DeviceError> {
-        for _ in 0..ATTEMPTS {
+        for attempt in 0..ATTEMPTS {
             let completion = self.device.run(Op::write(range, self.pattern))?;
             self.cost.bytes_written += range.length;
             self.writes += 1;
             self.count();
             if completion.outcome.is_ok() {
+                self.failed_once += u64::from(attempt > 0);
                 return Ok(true);
             }
         }

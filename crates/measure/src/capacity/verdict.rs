@@ -70,6 +70,9 @@ impl Outcome {
         if io.wrong_once > 0 {
             self.hints.push(CapacityHint::WrongOnce { places: io.wrong_once });
         }
+        if io.failed_once > 0 {
+            self.hints.push(CapacityHint::FailedOnce { writes: io.failed_once });
+        }
         self.places.sort_by_key(|place| place.at);
         let maps_on_demand = |hint: &CapacityHint| matches!(hint, CapacityHint::UnwrittenReadsFast { .. });
         if self.kind == CapacityKind::NoSign && self.hints.iter().any(maps_on_demand) {
