@@ -44,7 +44,7 @@ pub fn is_planned(variant: &str) -> bool {
     variant.split('-').next().is_some_and(|name| PLANNED.contains(&name))
 }
 
-/// The recommendation for these files; `None` if no write of them was timed on a filesystem that `plan` makes.
+/// The recommendation for these files; `None` if no write to a filesystem that `plan` makes was timed.
 pub fn recommend(cells: &[Cell], workload: TrialWorkload) -> Option<Recommendation> {
     let of = |operation| cells.iter().filter(move |cell| cell.is(workload, operation));
     let fastest = fastest(of(TrialOperation::Write).filter(|cell| is_planned(&cell.variant)))?;
