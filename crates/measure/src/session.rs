@@ -6,7 +6,7 @@ use std::time::Duration;
 use flashscope_device::layer::{Budget, Cost, Meter};
 use flashscope_device::{
     Buffer, ByteRange, Bytes, Capabilities, CheckReport, Completion, Device, DeviceError, DeviceExt,
-    FailureCause, Instant, Op, Pattern, ReadInto, RequestError, Success, Tag,
+    FailureCause, Instant, Op, OpKind, Pattern, ReadInto, RequestError, Success, Tag,
 };
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -49,6 +49,8 @@ pub struct Session<'a> {
     seed: u64,
     requests: u64,
     errors_in_a_row: u32,
+    /// Where writes failed: nothing is expected there.
+    not_written: Vec<ByteRange>,
 }
 
 impl<'a> Session<'a> {
@@ -71,6 +73,7 @@ impl<'a> Session<'a> {
             seed,
             requests: 0,
             errors_in_a_row: 0,
+            not_written: Vec::new(),
         }
     }
 
@@ -111,7 +114,8 @@ impl<'a> Session<'a> {
     }
 
     /// Reads these ranges back, each of which this run wrote, until this time is spent. Data is lost if two
-    /// reads find other data. An error ends it: what was measured before keeps its meaning.
+    /// reads find other data; a write that failed lost none. An error ends it: what was measured before keeps
+    /// its meaning.
     pub fn read_back(
         &mut self,
         ranges: &[ByteRange],
@@ -124,6 +128,10 @@ impl<'a> Session<'a> {
         for range in ranges {
             if self.now().since(started) >= time_max {
                 break;
+            }
+            if self.not_written.iter().any(|failed| failed.overlaps(*range)) {
+                lost.push(None);
+                continue;
             }
             let Ok(report) = self.check(*range) else { break };
             let is_lost = report.as_ref().map(&is_lost);
@@ -314,6 +322,9 @@ impl<'a> Session<'a> {
     /// Reports a failed request, also the last one before the experiment ends.
     fn note_failure(&mut self, error: &RequestError) {
         self.observer.event(Event::Remark { text: &error.to_string() });
+        if error.kind == OpKind::Write {
+            self.not_written.extend(error.range);
+        }
     }
 
     /// The device time since the experiment began.

@@ -223,3 +223,37 @@ fn failing_stick_is_backed_up_unless_its_data_was_overwritten() {
         assert_eq!(text.contains("keep no data on this stick"), is_erased, "{options:?}: {text}");
     }
 }
+
+/// A stick whose program time or reads are so slow. `parts` are sections of its profile.
+fn slow_stick(folder: &tempfile::TempDir, read_us: u32, program_us: u32) -> String {
+    let profile = format!(
+        "name = \"slow\"\ndescription = \"a slow stick\"\ncapacity = \"7600MiB\"\n[[source]]\nwhat = \"a test\"\nwhere = \"here\"\n\
+         [link]\nbasis = \"assumed\"\nbus = \"usb-high\"\nmax_command = \"120KiB\"\ncommand_us = 130\nmegabytes_per_s = 30\n\
+         [read]\nbasis = \"assumed\"\naccess_us = {read_us}\nread_ahead_saves_us = 300.0\n\
+         [write]\nbasis = \"assumed\"\noverhead_us = 300\npage_program_us = {program_us}\npartial_page_us = {program_us}\n\
+         [ftl]\nbasis = \"assumed\"\nerase_block = \"4MiB\"\npage = \"16KiB\"\n\
+         [policy.open_blocks]\nbasis = \"assumed\"\nopen_units_linear = 2\nopen_units_random = 1\nvictim = \"lru\"\n\
+         merge_us = 400000\nrandom_merge_copies = 2\n\
+         [noise]\nbasis = \"assumed\"\njitter = 0.03\noutliers_per_million = 100\noutlier_us = 20000\n"
+    );
+    let path = folder.path().join("slow.toml");
+    std::fs::write(&path, profile).unwrap();
+    format!("sim:{}", path.display())
+}
+
+/// The slower a stick, the shorter the stream that the time allows.
+#[test]
+fn a_stick_that_writes_400_kb_a_second_is_slow() {
+    let folder = tempfile::tempdir().unwrap();
+    let checked = document(&["check", &slow_stick(&folder, 500, 40_000)]);
+    assert_eq!(checked["verdict"]["state"], "slow", "{}", checked["verdict"]);
+    let text = stdout(&flashscope(&["check", &slow_stick(&folder, 500, 40_000)]));
+    assert!(text.contains("Slow: its flash writes only 0.") && !text.contains("not measured"), "{text}");
+}
+
+#[test]
+fn a_stick_that_reads_slowly_is_not_called_ok() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = stdout(&flashscope(&["check", &slow_stick(&folder, 90_000, 600)]));
+    assert!(text.contains(" Slow: ") && !text.contains("OK"), "{text}");
+}

@@ -37,8 +37,13 @@ pub struct Mean {
 impl Mean {
     /// Half the width of the 95 % interval, as a share of the mean: Student's t for the number of parts.
     pub fn half_width(&self) -> f64 {
+        self.error * self.student_95()
+    }
+
+    /// Half the width of the 95 % interval in standard errors: Student's t for the number of parts.
+    pub fn student_95(&self) -> f64 {
         let few = || student_quantile(count(self.parts.saturating_sub(1).max(1)), 0.975);
-        self.error * if self.parts == BATCHES { *STUDENT_95 } else { few() }
+        if self.parts == BATCHES { *STUDENT_95 } else { few() }
     }
 
     /// The mean of a stream of fewer stretches than [`BATCHES`]: each is a part. `None` of fewer than two.

@@ -167,6 +167,13 @@ impl Fill {
         self.stream.get(from..).unwrap_or(&[])
     }
 
+    /// The mean of a stream with too few stretches for [`Fill::mean`], if it is longer than the memory of a
+    /// controller.
+    pub fn mean_of_few(&self) -> Option<Mean> {
+        let bytes: f64 = self.stream.iter().map(|stretch| stretch.bytes).sum();
+        (bytes >= MEMORY_MAX).then(|| Mean::of_few(self.settled()))?
+    }
+
     /// The mean of the part at the steady speed.
     pub fn mean(&self) -> Option<Mean> {
         Mean::of(self.settled())

@@ -9,7 +9,7 @@ use flashscope_record::finding::{
 use flashscope_record::observation::SustainedData;
 
 use crate::statistics::{count, student_within, whole_bytes};
-use crate::streams::batch_means::{BATCHES, FREEDOM, Mean, STUDENT_95};
+use crate::streams::batch_means::{BATCHES, FREEDOM, Mean};
 use crate::streams::fill::{
     AGREEMENT_CLEAR, ERROR_GOOD, ERROR_MAX, HALVES_MAX, MEMORY_MAX, error, explained, free_max, is_even,
     rounded,
@@ -217,13 +217,13 @@ impl SoFar {
 #[must_use]
 pub fn so_far(data: &SustainedData) -> Option<SoFar> {
     let fill = Fill::of(data);
-    let mean = fill.mean()?;
+    let mean = fill.mean().or_else(|| fill.mean_of_few())?;
     Some(SoFar::of(&over_whole_periods(data, &fill, &mean).map_or(mean, |(mean, _)| mean)))
 }
 
 /// Half the width of the 95 % interval of a mean, as a share of it.
 fn half_width(mean: &Mean) -> f64 {
-    (error(mean) * *STUDENT_95).max(HALF_WIDTH_MIN)
+    (error(mean) * mean.student_95()).max(HALF_WIDTH_MIN)
 }
 
 #[cfg(test)]

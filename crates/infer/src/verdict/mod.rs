@@ -49,12 +49,14 @@ fn state(run: &RunFile, diagnosis: &Diagnosis, numbers: &[SpeedNumber; 4]) -> Ve
     if run.attachment.host_disk.is_some() {
         return VerdictState::Unknown;
     }
-    let [_, sequential, _, random] = numbers.each_ref().map(SpeedNumber::mark);
+    let [read, sequential, _, random] = numbers.each_ref().map(SpeedNumber::mark);
     let are_good = |numbers: &[SpeedNumber]| numbers.iter().all(|number| number.mark() == Some(Mark::Good));
     match &diagnosis.conclusion {
         _ if sequential == Some(Mark::Poor) => VerdictState::Slow,
         Conclusion::Bottleneck(_) if sequential != Some(Mark::Good) => VerdictState::Slow,
-        _ if random == Some(Mark::Poor) => VerdictState::SlowSmallWrites,
+        _ if read == Some(Mark::Poor) => VerdictState::Slow,
+        // Without a speed of large writes nothing says that those are fast.
+        _ if random == Some(Mark::Poor) && sequential.is_some() => VerdictState::SlowSmallWrites,
         Conclusion::Unknown { .. } => VerdictState::Unknown,
         Conclusion::Flash(_) if are_good(numbers) => VerdictState::Fast,
         Conclusion::Flash(_) | Conclusion::Bottleneck(_) => VerdictState::Usual,

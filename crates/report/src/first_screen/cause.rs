@@ -10,6 +10,7 @@ use flashscope_record::verdict::{Mark, SpeedNumber, Verdict, VerdictState};
 
 use super::cut_short::cut_short;
 use crate::quantity;
+use crate::speeds::rounded;
 use crate::words::diagnosis::{bottleneck_title, evidence_text, link_name, reason_text};
 
 /// The cause of the answer.
@@ -20,6 +21,12 @@ pub fn text(verdict: &Verdict, run: &RunFile) -> String {
         }
         Conclusion::Bottleneck(cost) => of_cost(cost),
         Conclusion::Flash(_) => of_flash(verdict),
+        Conclusion::Unknown { reason, .. } if let Some(slow) = slow_part(verdict) => match reason {
+            DiagnosisReason::NotTested { bottleneck, .. } => {
+                format!("it {slow}; not tested: {}", bottleneck_title(*bottleneck))
+            }
+            _ => format!("it {slow}; why is not known: {}", reason_text(reason)),
+        },
         Conclusion::Unknown { reason: reason @ DiagnosisReason::HostDisk { .. }, .. } => reason_text(reason),
         Conclusion::Unknown { reason: DiagnosisReason::NoSizeSweep, .. } => {
             format!("{}, so what slows writes is not known", missing_writes(verdict, run))
@@ -55,8 +62,33 @@ fn of_flash(verdict: &Verdict) -> String {
             let iops = quantity::three_digits(speed / random.request.as_f64());
             format!("its flash reaches {iops} IOPS in random writes{small}")
         }
-        [None, None] => format!("as fast as its flash is; nothing else costs much{small}"),
+        [None, None] => match poor_read(verdict) {
+            Some(read) => format!("it {read}, and nothing else costs much{small}"),
+            None => match verdict.diagnosis.copy_max.map(rounded) {
+                Some(copy_max) => {
+                    format!("as fast as its flash is, up to {copy_max}; nothing else costs much{small}")
+                }
+                None => format!("as fast as its flash is; nothing else costs much{small}"),
+            },
+        },
     }
+}
+
+/// What makes a stick slow whose bottleneck is not known.
+fn slow_part(verdict: &Verdict) -> Option<String> {
+    let [_, write, ..] = &verdict.numbers;
+    let write = poor_speed(write).map(|speed| format!("writes only {}", quantity::speed(speed)));
+    write.or_else(|| poor_read(verdict)).filter(|_| verdict.state == VerdictState::Slow)
+}
+
+/// A poor speed of reads: that of large ones first.
+fn poor_read(verdict: &Verdict) -> Option<String> {
+    let [sequential, _, random, _] = &verdict.numbers;
+    if let Some(speed) = poor_speed(sequential) {
+        return Some(format!("reads only {}", quantity::speed(speed)));
+    }
+    let iops = poor_speed(random).map(|speed| quantity::three_digits(speed / random.request.as_f64()));
+    iops.map(|iops| format!("reaches only {iops} IOPS in random reads"))
 }
 
 /// The speed if it is poor, bytes per second.

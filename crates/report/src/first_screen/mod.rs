@@ -11,10 +11,11 @@ mod time_bar;
 use flashscope_device::Bytes;
 use flashscope_infer::verdict_of;
 use flashscope_record::diagnosis::Bottleneck;
-use flashscope_record::observation::Order;
+use flashscope_record::observation::{Direction, Order};
 use flashscope_record::verdict::{Mark, SpeedNumber, U3_BYTES_PER_S, Verdict, VerdictState};
 
 use crate::quantity::{interval_ends, three_digits};
+use crate::speeds::rounded;
 use crate::terms::order_name;
 use crate::{Report, printable};
 
@@ -106,7 +107,7 @@ fn headline(verdict: &Verdict, report: &Report<'_>) -> String {
 
 /// What the verdict covers, where only a brief stream of writes was measured.
 fn scope(copy_max: Bytes) -> String {
-    let copy_max = crate::speeds::rounded(copy_max);
+    let copy_max = rounded(copy_max);
     format!("Measured over a stream of {copy_max}; --sustained measures longer copies.")
 }
 
@@ -128,8 +129,16 @@ fn number(number: &SpeedNumber) -> NumberText {
     NumberText {
         value: three_digits(speed.bytes_per_s / divisor),
         interval: interval_ends(speed.low / divisor, speed.high / divisor).join(" to "),
-        mark_text: number.mark().map_or("page cache", Mark::as_str),
+        mark_text: number.mark().map_or(not_of_flash(number.direction), Mark::as_str),
         ..text
+    }
+}
+
+/// What answered instead of flash.
+const fn not_of_flash(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Read => "page cache",
+        Direction::Write => "not kept",
     }
 }
 
@@ -140,7 +149,12 @@ fn limit(verdict: &Verdict) -> Option<String> {
     let is_stalled = verdict.diagnosis.time_shares.iter().any(|part| part.bottleneck == Bottleneck::SlcCache);
     let pauses = if is_stalled { ", its pauses included," } else { "" };
     let speed_text = three_digits(speed.bytes_per_s / 1e6);
-    let all = format!("{speed_text} MB/s{pauses} is all that its flash does in large writes");
+    // A longer copy may be slower.
+    let over = verdict
+        .diagnosis
+        .copy_max
+        .map_or_else(String::new, |copy_max| format!(" over {}", rounded(copy_max)));
+    let all = format!("{speed_text} MB/s{pauses} is all that its flash does in large writes{over}");
     let ratio = U3_BYTES_PER_S / speed.bytes_per_s;
     Some(if ratio >= BETTER_RATIO_MIN {
         format!("{all}; a U3 card or stick (30 MB/s) is {} times as fast", crate::quantity::ratio(ratio))
