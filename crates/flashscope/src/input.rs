@@ -10,6 +10,7 @@ use flashscope_record::run_file::RunFile;
 
 use crate::document::FORMAT;
 use crate::exit::{Exit, Failure, OrExit};
+use crate::file_kind::{self, Kind};
 
 /// The longest log that is read. The longest published log has 17 kB; a disk image named by mistake is
 /// larger.
@@ -50,6 +51,7 @@ struct PlanFile {
 /// # Errors
 /// Exit code 2 if it is not a plan.
 pub fn plan(name: &Path) -> Result<Plan, Failure> {
+    file_kind::refuse_other(name, &[Kind::Plan])?;
     let shown = name.display().to_string();
     let mut text = String::new();
     let opened = File::open(file(name)).or_exit(Exit::Usage, format!("cannot read {shown}"))?;
@@ -72,6 +74,7 @@ pub fn plan(name: &Path) -> Result<Plan, Failure> {
 /// # Errors
 /// Exit code 2 if it is not a run file.
 pub fn run_file(file: &Path) -> Result<RunFile, Failure> {
+    file_kind::refuse_other(file, &[Kind::Run])?;
     let name = file.display().to_string();
     let text = std::fs::read_to_string(file).or_exit(Exit::Usage, format!("cannot read {name}"))?;
     RunFile::parse(&text).or_exit(Exit::Usage, name)

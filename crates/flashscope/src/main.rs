@@ -13,6 +13,7 @@ mod destination;
 mod document;
 mod duration;
 mod exit;
+mod file_kind;
 mod full_state;
 mod input;
 mod interrupt;

@@ -31,25 +31,37 @@ impl fmt::Display for Foreign {
             Self::CommandOnly => formatter.write_str(
                 "it has flashbench's command line, but not the table it printed; copy the rows that begin with 'align' or with a size such as '4MiB', too",
             ),
+            Self::Program("fio") => formatter.write_str("it looks like fio's text output; let fio write JSON (--output-format=json)"),
+            Self::Program("f3probe") => formatter.write_str(
+                "it looks like the output of f3probe; 'flashscope verify' tests the capacity, and more kinds of fakes",
+            ),
             Self::Program(name) => write!(
                 formatter,
-                "it looks like the output of {name}, which does not show erase blocks; run 'flashscope check' on the device, or flashbench"
+                "it looks like the output of {name}, which is not read, and does not show erase blocks; run 'flashscope check' on the device, \
+                 or flashbench"
             ),
             Self::Text => formatter.write_str(
-                "there are no rows such as 'align 8388608 pre 543µs on 819µs post 656µs diff 219µs' or '4MiB 10.3M/s'; give the log as flashbench printed it",
+                "there are no rows such as 'align 8388608 pre 543µs on 819µs post 656µs diff 219µs' or '4MiB 10.3M/s'; give the log as \
+                 flashbench printed it, fio's JSON, or the English output of f3write, f3read, KDiskMark or GNOME Disks",
             ),
         }
     }
 }
 
 /// Words that only one program's output has. All of a program's words must be there.
-const SIGNS: [(&str, &[&str]); 10] = [
+const SIGNS: [(&str, &[&str]); 16] = [
     ("iozone", &["kB", "reclen", "rewrite"]),
     ("iozone", &["Iozone:"]),
     ("hdparm", &["Timing ", " reads:"]),
     ("dd", &["records in", "records out"]),
     ("dd", &["copied, ", "/s"]),
     ("fio", &["IOPS=", "BW="]),
+    ("fio", &[";fio-"]),
+    ("fio", &["iops=", "bw=", "runt="]),
+    ("f3probe", &["F3 probe"]),
+    ("f3probe", &["Probe finished"]),
+    ("ATTO Disk Benchmark", &["ATTO"]),
+    ("Blackmagic Disk Speed Test", &["Blackmagic"]),
     ("bonnie++", &["Sequential Output", "Sequential Input"]),
     ("CrystalDiskMark", &["CrystalDiskMark"]),
     ("f3", &["Data OK:", "sectors"]),

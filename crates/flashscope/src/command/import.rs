@@ -15,6 +15,7 @@ use super::show;
 use crate::args::Import;
 use crate::document::Identity;
 use crate::exit::{Exit, Failure, OrExit};
+use crate::file_kind::{self, Kind};
 use crate::printer::Printer;
 use crate::{input, outputs};
 
@@ -115,6 +116,7 @@ fn line(run: &RunFile) -> String {
 
 /// The run of one log, or one for each column of a table with one for each device.
 fn read(path: &Path, printer: &Printer) -> Result<Vec<RunFile>, Failure> {
+    file_kind::refuse_other(path, &[Kind::Log])?;
     let name = path.display().to_string();
     let bytes = input::read(path).or_exit(Exit::Usage, format!("cannot read {name}"))?;
     let log = parse::parse(&bytes, &name).or_exit_bare(Exit::Usage)?;

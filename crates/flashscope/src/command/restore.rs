@@ -15,6 +15,7 @@ use crate::args::Restore;
 use crate::confirm::Given;
 use crate::document::RestoreDocument;
 use crate::exit::{Exit, Failure, OrExit};
+use crate::file_kind::{self, Kind};
 use crate::interrupt::interrupted;
 use crate::printer::Printer;
 use crate::scratch::{folders, medium_of, of_another_user, restore_command, unreadable};
@@ -108,6 +109,11 @@ fn sentence(journal: &Journal) -> String {
 /// The named journal, or the one of a stick that is plugged in; `None` if there is no journal.
 fn find(arguments: &Restore, printer: &Printer) -> Result<Option<Journal>, Failure> {
     if let Some(path) = &arguments.file {
+        if path.is_dir() {
+            let name = printable(&path.to_string_lossy());
+            return Err(usage(anyhow!("{name} is a directory; name a journal, or no file to find them all")));
+        }
+        file_kind::refuse_other(path, &[Kind::Journal])?;
         let journal = Journal::read(path).map_err(|error| not_named(error, path))?;
         return unfinished(journal, printer);
     }

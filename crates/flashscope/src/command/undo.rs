@@ -16,6 +16,7 @@ use crate::args::Undo;
 use crate::confirm::Given;
 use crate::document::UndoDocument;
 use crate::exit::{Exit, Failure, OrExit};
+use crate::file_kind::{self, Kind};
 use crate::interrupt::interrupted;
 use crate::printer::Printer;
 use crate::{confirm, kernel_table, medium, target};
@@ -31,6 +32,7 @@ const SAME_LAYOUT: &str = "This undo file holds the layout of the plan itself: i
 /// written, 3 if the medium fails, 1 if it reads back differently.
 pub fn run(arguments: &Undo, printer: &Printer) -> Result<Exit, Failure> {
     let name = arguments.file.display().to_string();
+    file_kind::refuse_other(&arguments.file, &[Kind::Undo])?;
     let mut file = BufReader::new(open(&arguments.file, &name)?);
     let header = apply::read_header(&mut file).or_exit(Exit::Usage, name.clone())?;
     let data = file.stream_position()?;

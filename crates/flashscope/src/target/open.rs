@@ -19,7 +19,7 @@ use crate::confirm::Agreed;
 use crate::document::Identity;
 use crate::exit::{Exit, Failure, OrExit};
 use crate::full_state::StateFile;
-use crate::{interrupt, scratch};
+use crate::{file_kind, interrupt, scratch};
 
 /// The file behind a target: the disk or image file, or the profile of a virtual stick.
 pub fn file(text: &str) -> &Path {
@@ -139,6 +139,7 @@ fn open_real(
     interrupt: Interrupt,
 ) -> Result<Target, Failure> {
     let path = Path::new(text);
+    file_kind::refuse_other(path, &[])?;
     let may_write = matches!(options.access, Access::Erase(_));
     let opened = flashscope_linux::open(path, &OpenOptions { interrupt: Some(&interrupt), ..*options });
     let exit = match &opened {

@@ -182,7 +182,7 @@ fn apply_and_undo_refuse_what_is_not_theirs_and_change_nothing() {
     with(&["apply", "/nonexistent.json", "--yes"], 2, "cannot read");
     refused(&["apply", &bench.plan, "--yes", "-o", &bench.plan], 2, "exists");
     refused(&["apply", &bench.plan, "--yes", "-o", "/nonexistent/x.undo"], 2, "(-o)");
-    refused(&["undo", &bench.plan, "--yes"], 2, "not an undo file");
+    refused(&["undo", &bench.plan, "--yes"], 2, "is a plan; this reads it: flashscope apply");
     refused(&["undo", "/nonexistent.undo", "--yes"], 2, "cannot read");
     assert!(!Path::new(&bench.undo).exists());
     assert_eq!(bench.apply(&[]).status.code(), Some(0));

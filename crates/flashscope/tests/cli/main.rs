@@ -14,6 +14,7 @@ mod compared_disks;
 mod confirmations;
 mod destinations;
 mod factors;
+mod file_kinds;
 mod files;
 mod filesystems;
 mod fits;

@@ -17,4 +17,6 @@ pub use flashscope_device::transfer::MediumError;
 pub use host::{Host, HostError, version_of};
 pub use make::{MakeError, make, make_in_partition};
 pub use run::{Applied, ApplyError, Means, Step, apply};
-pub use undo::{Restored, UndoError, UndoHeader, UndoSink, UndoState, read_header, restore, state};
+pub use undo::{
+    MAGIC as UNDO_MAGIC, Restored, UndoError, UndoHeader, UndoSink, UndoState, read_header, restore, state,
+};

@@ -19,6 +19,7 @@ mod store;
 
 pub use contents::JournalContents;
 pub use error::JournalError;
+pub use format::MAGIC;
 pub use header::{JournalHeader, JournalMedium, JournalStart, Place};
 pub use journaled::{Journaled, saved_max};
 pub use recognise::{Recognition, recognise, resembles};

@@ -10,6 +10,7 @@ use crate::args::SimFit;
 use crate::destination::Destination;
 use crate::document::SimFitDocument;
 use crate::exit::{Exit, Failure, OrExit};
+use crate::file_kind::{self, Kind};
 use crate::printer::Printer;
 use crate::{input, outputs};
 
@@ -21,6 +22,7 @@ pub fn run(arguments: &SimFit, printer: &Printer) -> Result<(), Failure> {
     let name = arguments.log.display().to_string();
     let outputs = arguments.output.as_slice();
     outputs::permit(outputs, input::file(&arguments.log))?;
+    file_kind::refuse_other(&arguments.log, &[Kind::Run, Kind::Log])?;
     let bytes = input::read(&arguments.log).or_exit(Exit::Usage, format!("cannot read {name}"))?;
     let measured = read(&name, &bytes, printer)?;
     for remark in &measured.remarks {

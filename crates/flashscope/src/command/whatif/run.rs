@@ -9,6 +9,7 @@ use flashscope_record::run_file::RunFile;
 use crate::args::Whatif;
 use crate::command::check;
 use crate::exit::{Exit, Failure, OrExit};
+use crate::file_kind::{self, Kind};
 use crate::input;
 use crate::printer::Printer;
 
@@ -22,6 +23,7 @@ pub fn of(arguments: &Whatif, printer: &Printer) -> Result<RunFile, Failure> {
         return check::of_virtual(target, arguments.seed, printer);
     }
     let path = Path::new(target);
+    file_kind::refuse_other(path, &[Kind::Run])?;
     let metadata = path.metadata().or_exit(Exit::Usage, format!("cannot read {target}"))?;
     let permission = match metadata.is_dir() {
         true => "",
