@@ -9,6 +9,9 @@ use super::Speeds;
 /// fio's request size where none is given, by its manual.
 const DEFAULT_BLOCK: Bytes = Bytes::kib(4);
 
+/// fio rounds both figures, and a job may end within a request. Guess: sizes of a mixture differ by more.
+const MEAN_TOLERANCE: f64 = 0.1;
+
 /// A JSON document of fio that gives no speed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FioError {
@@ -61,23 +64,34 @@ fn is_failed(job: &Value) -> bool {
 
 fn rows_of(job: &Value, global: &Map<String, Value>) -> Vec<PublishedSpeed> {
     let own = options(&job["job options"]);
+    // fio 2.2 and older print no options, and then nothing is known of them.
+    let has_options = !own.is_empty() || !global.is_empty();
     let option = |names: &[&str]| {
         let of = |options: &Map<String, Value>| names.iter().find_map(|name| options.get(*name).cloned());
         of(&own).or_else(|| of(global)).and_then(|value| value.as_str().map(str::to_owned))
     };
     let mode = option(&["rw", "readwrite"]).unwrap_or_else(|| "read".to_owned());
     let order = if mode.starts_with("rand") { Order::Random } else { Order::Linear };
-    let count = |name: &str| option(&[name]).map_or(Some(1), |text| text.parse().ok());
-    let is_direct = option(&["direct"]).map_or(Some(false), |text| flag(&text));
+    let count = |name: &str| match option(&[name]) {
+        Some(text) => text.parse().ok(),
+        None => has_options.then_some(1),
+    };
+    let is_direct = option(&["direct"]).map_or(has_options.then_some(false), |text| flag(&text));
+    // Synchronous engines have one request in flight, whatever the option says.
+    let was_alone = job["iodepth_level"]["1"].as_f64().is_some_and(|percent| percent > 99.0);
+    let depth = if was_alone { Some(1) } else { count("iodepth") };
     let blocks = option(&["bs", "blocksize"]);
     let row = |(key, direction): (&str, Direction)| {
         let of = |name: &str| job[key][name].as_f64().filter(|figure| figure.is_finite() && *figure > 0.0);
         let bytes_per_s = of("bw_bytes").or_else(|| of("bw").map(|kibibytes| kibibytes * 1024.0))?;
         Some(PublishedSpeed {
             name: job["jobname"].as_str().unwrap_or_default().chars().take(100).collect(),
-            order: Some(order),
-            request: blocks.as_ref().map_or(Some(DEFAULT_BLOCK), |text| block(text, direction)),
-            queue_depth: count("iodepth").filter(|depth| (1..=1 << 20).contains(depth)),
+            order: has_options.then_some(order),
+            request: blocks
+                .as_ref()
+                .map_or(has_options.then_some(DEFAULT_BLOCK), |text| block(text, direction))
+                .filter(|request| of("iops").is_none_or(|iops| is_mean(*request, bytes_per_s / iops))),
+            queue_depth: depth.filter(|depth| (1..=1 << 20).contains(depth)),
             threads: count("numjobs").filter(|threads| (1..=1 << 20).contains(threads)),
             is_direct,
             requests_per_s: of("iops"),
@@ -88,6 +102,11 @@ fn rows_of(job: &Value, global: &Map<String, Value>) -> Vec<PublishedSpeed> {
         return Vec::new();
     }
     [("read", Direction::Read), ("write", Direction::Write)].into_iter().filter_map(row).collect()
+}
+
+/// Whether requests of this size have this mean: those of several sizes have not.
+fn is_mean(request: Bytes, mean: f64) -> bool {
+    (mean / request.as_f64() - 1.0).abs() < MEAN_TOLERANCE
 }
 
 fn flag(text: &str) -> Option<bool> {
@@ -150,7 +169,28 @@ mod tests {
             .replace("\"direct\" : \"1\",", "");
         let speeds =
             speeds_of(&format!("note: both iodepth >= 1 and synchronous I/O engine\n{text}\nbye\n")).unwrap();
-        assert_eq!((speeds.rows[0].request, speeds.rows[0].is_direct), (Some(Bytes::kib(4)), Some(false)));
+        assert_eq!(
+            (speeds.rows[0].request, speeds.rows[0].is_direct),
+            (None, Some(false)),
+            "the mean is 1 MiB"
+        );
+    }
+
+    #[test]
+    fn a_document_without_options_says_nothing_of_them() {
+        let read = r#""read": {"bw": 5720, "iops": 1430.0}"#;
+        let text =
+            |more: &str| format!("{{\n\"fio version\": \"fio-2.2.10\",\n\"jobs\": [{{{more}{read}}}]\n}}");
+        let row = |more: &str| speeds_of(&text(more)).unwrap().rows.remove(0);
+        let old = row("");
+        assert_eq!((old.order, old.request, old.queue_depth, old.is_direct), (None, None, None, None));
+        assert_eq!(old.requests_per_s, Some(1430.0));
+        let options =
+            |bs: &str| format!(r#""job options": {{"rw": "randread", "bs": "{bs}", "iodepth": "64"}}, "#);
+        assert_eq!(row(&options("4k")).request, Some(Bytes::kib(4)));
+        assert_eq!(row(&options("64k")).request, None, "the mean is 4 KiB");
+        let alone = format!(r#"{}"iodepth_level": {{"1": 100.0}}, "#, options("4k"));
+        assert_eq!((row(&options("4k")).queue_depth, row(&alone).queue_depth), (Some(64), Some(1)));
     }
 
     #[test]
