@@ -20,7 +20,7 @@ use flashscope_record::finding::{Finding, FindingId, Value};
 use flashscope_record::run_file::RunFile;
 use flashscope_report::{plan as words, printable};
 
-use super::{plan_gain, show};
+use super::{plan_gain, prediction, show};
 use crate::args::Plan;
 use crate::destination::Destination;
 use crate::document::{Document, PlanDocument};
@@ -216,6 +216,7 @@ fn findings(
                 anyhow!("{file} is of a device of {measured}, and {target} has {capacity}; measure this one");
             return Err(Failure { exit: Exit::Usage, error });
         }
+        prediction::failing(&run).into_iter().for_each(|warning| printer.remark(warning));
         let findings = flashscope_infer::findings_of(&run);
         return Ok(Some((run, findings)));
     }
@@ -229,7 +230,9 @@ fn findings(
     });
     // Beyond the true size there is nothing to measure.
     let size = arguments.true_size.unwrap_or_else(|| target.device.capabilities().capacity);
-    Ok(Some(measured(target, size, printer)))
+    let (run, findings) = measured(target, size, printer);
+    prediction::failing(&run).into_iter().for_each(|warning| printer.remark(warning));
+    Ok(Some((run, findings)))
 }
 
 /// Measures the first `size` bytes of a target with reads, or a virtual stick with all tests.

@@ -7,6 +7,7 @@ use flashscope_record::run_file::RunFile;
 use flashscope_record::verdict::PredictedGains;
 use flashscope_record::{TrialOperation, TrialWorkload};
 use flashscope_recording::{RecordingError, Recordings, Wish};
+use flashscope_report::counted;
 use flashscope_twin::whatif::{Layouts, StickTwin, present, starts};
 
 /// The seed of the twin. Any does: with the same one the answer is the same.
@@ -74,4 +75,14 @@ fn gains_on(
     let of = |layout| forecast.prediction(layout, TrialWorkload::Tree, TrialOperation::Write)?.gain;
     let gain = |layout| of(layout).map(|gain| Gain { low: gain.low, likely: gain.ratio, high: gain.high });
     Some(layouts.iter().map(gain).collect())
+}
+
+/// A warning about a run in which requests failed.
+pub fn failing(run: &RunFile) -> Option<String> {
+    (run.failed_requests > 0).then(|| {
+        format!(
+            "warning: {} failed in the run: the stick or its contacts may be failing. Save its data; no layout mends that",
+            counted(run.failed_requests, "request")
+        )
+    })
 }

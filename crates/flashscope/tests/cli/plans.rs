@@ -92,3 +92,15 @@ fn best_layouts_are_shown_and_can_be_planned() {
         assert_eq!(plan.status.code(), Some(0), "{make}: {}", stderr(&plan));
     }
 }
+
+#[test]
+fn a_plan_for_a_stick_whose_requests_fail_warns() {
+    let of = |stick| flashscope(&["plan", stick, "--for", "share", "--seed", "1"]);
+    let failing = of("sim:transcend-8g?fault=read-errors:share=0.02");
+    assert!(
+        stderr(&failing).contains("warning: ") && stderr(&failing).contains("failed in the run"),
+        "{}",
+        stderr(&failing)
+    );
+    assert!(!stderr(&of(STICK)).contains("warning"), "{}", stderr(&of(STICK)));
+}

@@ -63,7 +63,8 @@ pub fn sustained(
     let Some(mean) = fill.mean() else {
         let more = if data.is_spread { WouldDecide::More(Sample::StreamSamples) } else { longer };
         let reason = Reason::NotSettled { written, spread: None };
-        return unknown(reason, &[more, WouldDecide::RunningClock]);
+        let has_time = data.pieces.iter().any(|piece| !piece.time.is_zero());
+        return unknown(reason, &[if has_time { more } else { WouldDecide::RunningClock }]);
     };
     let periods = over_whole_periods(data, &fill, &mean);
     let mean = periods.map_or(mean, |(mean, _)| mean);

@@ -35,6 +35,11 @@ pub fn sentences(report: &Report<'_>, figures: &Figures) -> Vec<Sentence> {
     let parts = parts.chain([page_without_writes(report, figures), small_random_writes(report, figures)]);
     let parts = parts.chain([long_copies(report)]);
     let known: Vec<Sentence> = parts.flatten().map(Sentence::new).collect();
+    if known.is_empty() && report.run.false_capacity().is_some() {
+        return vec![Sentence::new(
+            "data beyond the true size is lost; how fast the rest is does not matter then",
+        )];
+    }
     if known.is_empty() {
         return vec![Sentence::new("no finding calls for action")];
     }

@@ -10,6 +10,7 @@ use flashscope_report::words;
 use flashscope_twin::whatif::{Layouts, SECTOR_63, StickTwin, TwinError, present, starts};
 
 use crate::args::Whatif;
+use crate::command::prediction;
 use crate::command::recordings::{self, notes_on_options, refuse_unknown, variants};
 use crate::exit::{Exit, Failure, OrExit};
 
@@ -78,21 +79,31 @@ impl Predicted {
         Ok(Self {
             forecast: Forecast::of(&tried.trials, &baseline, twin.model),
             is_present_known: found.is_some(),
-            notes: notes(run, &layouts, tried.failed),
+            notes: notes(run, &layouts, tried.failed, twin.errors.median),
             twin,
         })
     }
 }
 
-/// What the recordings do not fit.
-fn notes(run: &RunFile, layouts: &Layouts<'_>, failed: usize) -> Vec<String> {
+/// A twin with a larger median error is worth a word. Guess: built-in sticks have at most 5 %.
+const POOR_TWIN: f64 = 0.1;
+
+/// What the recordings do not fit, and what is wrong with the run.
+fn notes(run: &RunFile, layouts: &Layouts<'_>, failed: usize, twin_error: f64) -> Vec<String> {
     let choices = layouts.starts.first().map(|start| layouts.choices(*start)).unwrap_or_default();
     let options = notes_on_options(&choices, layouts.erase_block).into_iter();
     let failed = (failed > 0).then(|| format!("{failed} replays failed on the twin; they are left out"));
     let not_recorded = present(run)
         .filter(|layout| !variants(layouts.recordings).contains(layout.variant.as_str()))
         .map(|layout| format!("the present filesystem ({}) was not recorded", layout.variant));
-    options.chain(failed).chain(not_recorded).collect()
+    let failing = prediction::failing(run).into_iter();
+    let unlike = (twin_error > POOR_TWIN).then(|| {
+        format!(
+            "the twin repeats the measured times with a median error of {:.0} %: take the figures as rough",
+            twin_error * 100.0
+        )
+    });
+    failing.chain(unlike).chain(options).chain(failed).chain(not_recorded).collect()
 }
 
 /// Why the run has no twin, and what to do.
