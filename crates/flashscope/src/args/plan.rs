@@ -19,7 +19,9 @@ Examples:
 
 /// `flashscope plan`
 #[derive(Debug, Args)]
-#[command(override_usage = "flashscope plan --for <PURPOSE> [OPTIONS] <TARGET>")]
+#[command(
+    override_usage = "flashscope plan --for <PURPOSE> [OPTIONS] <TARGET>\n       flashscope plan --restore-factory [OPTIONS] <TARGET>"
+)]
 pub struct Plan {
     /// A disk, an image file, or sim:NAME.
     #[arg(value_parser = NonEmptyStringValueParser::new())]

@@ -23,14 +23,14 @@ pub struct Layout {
     pub start: Bytes,
 }
 
-/// Every plan starts its first partition at a multiple of this.
-const PLANNED_START: Bytes = Bytes::mib(1);
+/// Every plan leaves this much before its first partition.
+const PLANNED_START_MIN: Bytes = Bytes::mib(1);
 
 impl Layout {
-    /// Whether `plan` makes it.
+    /// Whether `plan` makes it on a stick with this erase block.
     #[must_use]
-    pub fn is_planned(&self) -> bool {
-        is_planned(&self.variant) && self.start.is_multiple_of(PLANNED_START)
+    pub fn is_planned(&self, erase_block: Bytes) -> bool {
+        is_planned(&self.variant) && self.start >= PLANNED_START_MIN && self.start.is_multiple_of(erase_block)
     }
 }
 
@@ -82,9 +82,9 @@ type Key<'a> = (TrialWorkload, TrialOperation, &'a str, Bytes);
 
 impl Forecast {
     /// The forecast of these trials on a twin of this model. Trials of one layout differ in round and
-    /// writeback only.
+    /// writeback only. `erase_block`: of the stick, at which plans start their partitions.
     #[must_use]
-    pub fn of(trials: &[Trial], baseline: &Layout, model: TwinModel) -> Self {
+    pub fn of(trials: &[Trial], baseline: &Layout, model: TwinModel, erase_block: Bytes) -> Self {
         let mut groups: BTreeMap<Key<'_>, Vec<&Trial>> = BTreeMap::new();
         for trial in trials {
             let key = (trial.workload, trial.operation, trial.variant.as_str(), trial.start);
@@ -104,7 +104,9 @@ impl Forecast {
             let seconds = one.estimate.seconds.total_cmp(&other.estimate.seconds);
             key(one).cmp(&key(other)).then(seconds).then(one.layout.cmp(&other.layout))
         });
-        let best = TrialWorkload::STANDARD.into_iter().filter_map(|workload| best(&predictions, workload));
+        let best = TrialWorkload::STANDARD
+            .into_iter()
+            .filter_map(|workload| best(&predictions, workload, erase_block));
         Self { baseline: baseline.clone(), best: best.collect(), predictions }
     }
 
@@ -168,9 +170,9 @@ fn widened(comparison: Comparison, error: impl Fn(f64) -> f64) -> Comparison {
     }
 }
 
-fn best(predictions: &[Prediction], workload: TrialWorkload) -> Option<Best> {
+fn best(predictions: &[Prediction], workload: TrialWorkload, erase_block: Bytes) -> Option<Best> {
     let of = |operation| predictions.iter().filter(move |each| each.is(workload, operation));
-    let fastest = of(TrialOperation::Write).find(|each| each.layout.is_planned())?;
+    let fastest = of(TrialOperation::Write).find(|each| each.layout.is_planned(erase_block))?;
     let read = of(TrialOperation::Read).find(|each| each.layout == fastest.layout);
     Some(Best {
         workload,
@@ -186,13 +188,10 @@ mod tests {
 
     #[test]
     fn only_what_a_plan_makes_is_the_best_layout() {
-        let at = |variant: &str, start| Layout { variant: variant.to_owned(), start };
-        assert!(
-            at("ext4-stripe", Bytes::mib(4)).is_planned() && at("vfat-flush", Bytes::mib(1)).is_planned()
-        );
-        assert!(
-            !at("ext4", Bytes::new(63 * 512)).is_planned() && !at("reiserfs", Bytes::mib(1)).is_planned()
-        );
-        assert!(!at("ext2", Bytes::mib(4)).is_planned());
+        let planned =
+            |variant: &str, start| Layout { variant: variant.to_owned(), start }.is_planned(Bytes::mib(4));
+        assert!(planned("ext4-stripe", Bytes::mib(4)) && planned("vfat-flush", Bytes::mib(8)));
+        assert!(!planned("ext4", Bytes::new(63 * 512)) && !planned("nilfs2", Bytes::mib(1)));
+        assert!(!planned("reiserfs", Bytes::mib(4)) && !planned("ext2", Bytes::mib(4)));
     }
 }

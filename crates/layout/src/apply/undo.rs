@@ -15,7 +15,6 @@ use super::host::{Host, HostError};
 use crate::medium::{Identity, Medium};
 
 /// The first bytes of an undo file. The digit counts up when an old reader could not read it.
-/// The first bytes of an undo file.
 pub const MAGIC: &[u8; 8] = b"FSUNDO1\n";
 /// A header is far smaller; a larger one is no header.
 const HEADER_MAX: u64 = 64 << 20;

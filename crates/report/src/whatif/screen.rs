@@ -125,7 +125,10 @@ fn short_layouts(outlook: &Outlook<'_>, workloads: &[TrialWorkload]) -> Vec<Layo
         let Prediction { layout, .. } = prediction;
         let is_first = !seen.contains(&layout.variant.as_str());
         seen.push(&layout.variant);
-        if (is_first || is_best(outlook, layout)) && !layouts.contains(layout) {
+        // A filesystem that is best somewhere has the row of that place alone.
+        let has_best = forecast.best.iter().any(|best| best.layout.variant == layout.variant);
+        let is_shown = if has_best { is_best(outlook, layout) } else { is_first };
+        if is_shown && !layouts.contains(layout) {
             layouts.push(layout.clone());
         }
     }

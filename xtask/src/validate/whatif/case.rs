@@ -93,8 +93,8 @@ impl Case {
             return Ok(Self::LeftOut);
         }
         let baseline = Layout { variant: "vfat".to_owned(), start: SECTOR_63 };
-        let [predicted, truth] =
-            [predicted, truth].map(|tried| Forecast::of(&tried.trials, &baseline, twin.model));
+        let [predicted, truth] = [predicted, truth]
+            .map(|tried| Forecast::of(&tried.trials, &baseline, twin.model, layouts.erase_block));
         Ok(Self::Gains(rows(index, twin.model, &predicted, &truth)))
     }
 }

@@ -9,7 +9,6 @@ use crate::checksum::Checksum;
 use crate::units::{ByteRange, Bytes};
 
 /// The first bytes of a journal. The digit counts up when an old reader could not read it.
-/// The first bytes of a journal.
 pub const MAGIC: [u8; 8] = *b"FSJOUR1\n";
 const RECORD_MAGIC: [u8; 8] = *b"FSRECORD";
 

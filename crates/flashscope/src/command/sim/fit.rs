@@ -56,6 +56,7 @@ fn read(name: &str, bytes: &[u8], printer: &Printer) -> Result<Measured, Failure
     for problem in &log.problems {
         printer.remark(format!("{name}: {problem}"));
     }
+    log.remarks.iter().for_each(|remark| printer.remark(format!("{name}: {remark}")));
     Ok(Measured::from_log(name, &log, bytes))
 }
 

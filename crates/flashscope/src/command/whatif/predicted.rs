@@ -77,7 +77,7 @@ impl Predicted {
             return Err(nothing_fits(&layouts));
         }
         Ok(Self {
-            forecast: Forecast::of(&tried.trials, &baseline, twin.model),
+            forecast: Forecast::of(&tried.trials, &baseline, twin.model, erase_block),
             is_present_known: found.is_some(),
             notes: notes(run, &layouts, tried.failed, twin.errors.median),
             twin,
