@@ -13,8 +13,10 @@ use flashscope_report::printable;
 
 use crate::exit::{Exit, Failure};
 
-/// What is read of a file. A run file names its observations within this, and a log has its first table.
-const START_MAX: u64 = 256 << 10;
+/// What is read of any file: enough to tell text from an image.
+const START: u64 = 4096;
+/// What is read of a text: no log is longer.
+const TEXT_MAX: u64 = 16 << 20;
 
 /// A file that a command of flashscope takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,17 +68,24 @@ impl Kind {
 /// # Errors
 /// Exit code 2, with the command that takes the file.
 pub fn refuse_other(path: &Path, expected: &[Kind]) -> Result<(), Failure> {
-    let mut start = Vec::new();
     let is_file = path.metadata().is_ok_and(|metadata| metadata.is_file());
-    if !is_file || File::open(path).and_then(|file| file.take(START_MAX).read_to_end(&mut start)).is_err() {
-        return Ok(());
-    }
+    let Some(start) = is_file.then(|| start(path).ok()).flatten() else { return Ok(()) };
     let Some(kind) = Kind::of(&start).filter(|kind| !expected.contains(kind)) else { return Ok(()) };
     let [what, command] = kind.words();
     let name = path.display().to_string();
     let error =
         anyhow!("{} is {what}; this reads it: flashscope {command} {}", printable(&name), quoted_path(&name));
     Err(Failure { exit: Exit::Usage, error })
+}
+
+/// All of a text; of another file its start.
+fn start(path: &Path) -> std::io::Result<Vec<u8>> {
+    let (mut file, mut start) = (File::open(path)?, Vec::new());
+    file.by_ref().take(START).read_to_end(&mut start)?;
+    if !start.contains(&0) {
+        file.take(TEXT_MAX).read_to_end(&mut start)?;
+    }
+    Ok(start)
 }
 
 #[cfg(test)]

@@ -452,6 +452,8 @@ fn compared_runs_with_equal_file_names_are_distinguished() {
     }
     std::fs::copy(path("a/run.json"), path("other.json")).unwrap();
     std::fs::copy(path("a/run.json"), path("c/run.json")).unwrap();
+    std::fs::create_dir_all(folder.path().join("c/a")).unwrap();
+    std::fs::copy(path("a/run.json"), path("c/a/run.json")).unwrap();
     let names = |files: &[&str]| -> Vec<String> {
         let files: Vec<String> = files.iter().map(|file| path(file)).collect();
         let files: Vec<&str> = files.iter().map(String::as_str).collect();
@@ -464,7 +466,7 @@ fn compared_runs_with_equal_file_names_are_distinguished() {
         ["run (sim:cheap-usb3-32g)", "run (sim:samsung-fit-plus)", "other"]
     );
     assert_eq!(names(&["a/run.json", "c/run.json"]), ["run (a)", "run (c)"]);
-    assert_eq!(names(&["a/run.json", "a/run.json"]), ["run (1)", "run (2)"]);
+    assert_eq!(names(&["a/run.json", "c/a/run.json"]), ["run (1)", "run (2)"]);
 }
 
 #[test]
