@@ -54,10 +54,10 @@ impl Comparison {
         Summary::of(self.cells.iter().filter(|cell| cell.held_out == held_out).map(Compared::error))
     }
 
-    /// What is said of a profile whose times are far from the measured ones.
+    /// What is said of a profile whose times are far from the measured ones: the fitted, or the held-out ones.
     #[must_use]
-    pub fn warning(&self) -> Option<String> {
-        let median = self.summary(false).median.max(self.summary(true).median);
+    pub fn warning(&self, held_out: bool) -> Option<String> {
+        let median = self.summary(held_out).median;
         (median > MEDIAN_MAX).then(|| {
             let percent = median * 100.0;
             format!("half of the times differ by {percent:.0} % or more, so the virtual stick is not like the device")

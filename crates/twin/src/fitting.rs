@@ -68,7 +68,8 @@ pub fn fit(measured: &Measured, options: &Options) -> Result<Fit, FitError> {
     let (model, profile) = refine(&input, model, &split).map_err(impossible)?;
     let comparison = compare(&profile, measured, &split, DEFAULT_SEED);
     let mut toml = header(&input, model.as_ref()) + &profile.to_toml().map_err(impossible)?;
-    if let Some(warning) = comparison.warning() {
+    // Nothing in a profile comes from held-out cells.
+    if let Some(warning) = comparison.warning(false) {
         toml = format!("# Poor fit: {warning}.\n{toml}");
     }
     let parameters = reads.parameters() + model.as_ref().map_or(0, WriteModel::parameters);

@@ -34,7 +34,8 @@ pub fn run(arguments: &SimFit, printer: &Printer) -> Result<(), Failure> {
         seed: arguments.seed,
     };
     let fitted = fit(&measured, &options).or_exit_bare(Exit::Usage)?;
-    if let Some(warning) = fitted.comparison.warning() {
+    if let Some(warning) = [true, false].into_iter().find_map(|held_out| fitted.comparison.warning(held_out))
+    {
         printer.remark(format!("warning: poor fit: {warning}"));
     }
     show(&fitted, &measured, arguments, printer)?;
