@@ -84,8 +84,8 @@ pub enum DeviceError {
         /// The operation that was running.
         during: String,
     },
-    /// What lies below, such as a filesystem, has no space left for the data. The device is not to blame.
-    #[error("no space is left for a {during}; free some space below it")]
+    /// The filesystem that holds the target has no space left for the data. The device is not to blame.
+    #[error("the filesystem that holds the target has no space left for a {during}; free some space there")]
     NoSpace {
         /// The operation that was running.
         during: String,

@@ -47,7 +47,7 @@ pub fn means_gone(errno: Errno) -> bool {
     matches!(errno, Errno::NODEV | Errno::NXIO | Errno::NOMEDIUM)
 }
 
-/// Whether what lies below has no space left: a filesystem that writes data elsewhere, or a thin volume.
+/// Whether the filesystem of a file has no space left: it writes data elsewhere when it is written again.
 pub fn means_full(errno: Errno) -> bool {
     matches!(errno, Errno::NOSPC | Errno::DQUOT)
 }

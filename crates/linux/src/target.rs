@@ -133,7 +133,7 @@ impl Target {
             return Err(DeviceError::Gone { during: op.kind().to_string() });
         }
         let cause = match failure {
-            Failure::Errno(errno) if means_full(errno) => {
+            Failure::Errno(errno) if means_full(errno) && self.kind == TargetKind::File => {
                 return Err(DeviceError::NoSpace { during: op.kind().to_string() });
             }
             Failure::Errno(errno) => cause(errno),

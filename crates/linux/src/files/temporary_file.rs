@@ -94,16 +94,21 @@ impl BenchDirectory {
         let space = self.space()?;
         let free = Bytes::new(space.f_bavail.saturating_mul(space.f_frsize));
         let limit = if is_fat(&self.backing_filesystem().filesystem) { FAT_FILE_MAX } else { size.wanted };
-        let space_left = free.saturating_sub((free / RESERVED).max(RESERVED_MIN)).min(limit);
         // Data that is written again needs space beside the old data.
         let copies = if self.backing_filesystem().rewriting() == Rewriting::Elsewhere { 2 } else { 1 };
-        let available = size.wanted.min(space_left / copies).round_down(STEP);
+        let space_left = usable(free) / copies;
+        let available = size.wanted.min(space_left).min(limit).round_down(STEP);
         if available < size.minimum {
-            let needed = size.minimum + RESERVED_MIN;
+            let needed = size.minimum * copies + RESERVED_MIN;
             return Err(FilesError::TooLittleSpace { path: self.display_path().to_owned(), free, needed });
         }
         Ok(available)
     }
+}
+
+/// The free space without the reserve.
+fn usable(free: Bytes) -> Bytes {
+    free.saturating_sub((free / RESERVED).max(RESERVED_MIN))
 }
 
 /// Creates a file in `directory` and removes its name. The file is gone when it is closed.
