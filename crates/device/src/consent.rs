@@ -4,8 +4,8 @@ use std::fmt;
 
 /// A person's permission to erase one target. Opening a real device for writing requires one.
 ///
-/// The code that asks a person has the only type for it, with private fields. So nothing else can make one. A
-/// consent names its target, so that it cannot be used for another one.
+/// The code that asks a person has the only type for it, with private fields; `cargo xtask tidy` reports any
+/// other one. A consent names its target, so that it cannot be used for another one.
 pub trait Consent: fmt::Debug {
     /// The target this permission is for, named as the person saw it.
     fn target(&self) -> &str;

@@ -3,6 +3,18 @@
 use super::files::{File, Files};
 use super::violation::Violation;
 
+/// Permission to erase is made in one place, so that no other code can write to a device.
+pub fn consent_is_a_type_of_the_confirm_step_only(files: &Files) -> Vec<Violation> {
+    let allowed = |file: &File| {
+        let is_maker =
+            ["crates/flashscope/src/confirm.rs", "crates/linux/src/agreed.rs"].contains(&file.path.as_str());
+        is_maker || file.path.starts_with("xtask/") || file.is_test()
+    };
+    let rust = files.rust().filter(|file| !allowed(file));
+    let implements = |line: &str| line.contains("Consent for ") && line.trim_start().starts_with("impl");
+    violations(rust, implements, "only the confirm step may have a type that is a Consent")
+}
+
 /// All unsafe code is in one crate: every other crate takes the workspace's lints, which forbid it.
 pub fn unsafe_lives_in_the_linux_crate(files: &Files) -> Vec<Violation> {
     let manifests = files
@@ -94,6 +106,15 @@ mod tests {
 
     fn files(path: &str, text: &str) -> Files {
         Files::of([(path, text)])
+    }
+
+    #[test]
+    fn consent_outside_the_confirm_step_is_refused() {
+        let code = "impl Consent for Mine {";
+        let count = |path| consent_is_a_type_of_the_confirm_step_only(&files(path, code)).len();
+        assert_eq!(count("crates/measure/src/survey.rs"), 1);
+        assert_eq!(count("crates/flashscope/src/confirm.rs"), 0);
+        assert_eq!(count("crates/linux/tests/device.rs"), 0);
     }
 
     #[test]

@@ -48,8 +48,9 @@ struct Rule {
     check: fn(&Files) -> anyhow::Result<Vec<Violation>>,
 }
 
-const RULES: [Rule; 17] = [
+const RULES: [Rule; 18] = [
     Rule { name: "banned phrases", check: banned::check },
+    Rule { name: "consent", check: |files| Ok(house::consent_is_a_type_of_the_confirm_step_only(files)) },
     Rule { name: "constants without a number", check: |files| Ok(constants::check(files)) },
     Rule { name: "comment lines over 110 columns", check: |files| Ok(comments::check(files)) },
     Rule { name: "Markdown sentences over 40 words", check: |files| Ok(sentences::check(files)) },

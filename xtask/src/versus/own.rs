@@ -1,11 +1,11 @@
-//! Permission to erase what a comparison made for itself: an image file, or a RAM disk.
+//! Permission to erase what a comparison writes to: its own image file or RAM disk, or the disk of `--erase`.
 
 use std::path::Path;
 
 use flashscope_device::Consent;
 use flashscope_linux::{Roots, erasable};
 
-/// Permission to erase what a comparison made for itself.
+/// Permission to erase what a comparison writes to.
 #[derive(Debug)]
 pub struct Own {
     target: String,
