@@ -90,12 +90,12 @@ fn best_layouts_are_shown_and_can_be_planned() {
             let is_fat = matches!(filesystem, "vfat" | "exfat");
             let block = predicted["twin"]["erase_block"].as_u64().unwrap();
             assert!(
-                start % block == 0 && (is_fat || made % block == 0),
+                start.is_multiple_of(block) && (is_fat || made.is_multiple_of(block)),
                 "{stick}, {variant}: {start}, {made}"
             );
         }
-        let make = text.lines().find_map(|line| line.split_once(": flashscope plan /dev/sdX ")).unwrap().1;
-        let options: Vec<&str> = make.trim_end_matches('.').split(' ').collect();
+        let make = text.lines().find_map(|line| line.strip_prefix("  flashscope plan /dev/sdX ")).unwrap();
+        let options: Vec<&str> = make.split(' ').collect();
         let plan = flashscope(&[&["plan", stick, "--seed", "1"], &options[..]].concat());
         assert_eq!(plan.status.code(), Some(0), "{make}: {}", stderr(&plan));
     }

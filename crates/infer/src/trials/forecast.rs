@@ -23,14 +23,16 @@ pub struct Layout {
     pub start: Bytes,
 }
 
-/// Every plan leaves this much before its first partition.
+/// Plans start their first partition at a multiple of the erase block, and not before this or the first
+/// erase block.
 const PLANNED_START_MIN: Bytes = Bytes::mib(1);
 
 impl Layout {
     /// Whether `plan` makes it on a stick with this erase block.
     #[must_use]
     pub fn is_planned(&self, erase_block: Bytes) -> bool {
-        is_planned(&self.variant) && self.start >= PLANNED_START_MIN && self.start.is_multiple_of(erase_block)
+        let start_min = PLANNED_START_MIN.min(erase_block);
+        is_planned(&self.variant) && self.start >= start_min && self.start.is_multiple_of(erase_block)
     }
 }
 

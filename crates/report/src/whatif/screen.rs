@@ -1,5 +1,6 @@
 //! The forecast as text: the best layouts and one table on the first screen, then every prediction.
 
+use flashscope_device::Bytes;
 use flashscope_infer::trials::AS_SOLD;
 use flashscope_infer::trials::forecast::{Layout, Prediction};
 use flashscope_record::{TrialOperation, TrialWorkload};
@@ -50,19 +51,25 @@ pub fn text(outlook: &Outlook<'_>, width: usize, details: bool) -> String {
 /// The last lines of the first screen: what to type.
 fn ending(outlook: &Outlook<'_>, details: bool, width: usize) -> Vec<String> {
     let best = outlook.forecast.best.iter().find(|best| best.gain.is_some_and(|gain| gain.is_shown()));
-    let make = best.map(|best| format!("To make {}: {}.", layout(&best.layout), plan(&best.layout.variant)));
+    let make = best.map(|best| format!("To make {}:", layout(&best.layout)));
+    let command = best.map(|best| format!("  {}", plan(&best.layout.variant, outlook.erase_block)));
     let more =
         (!details).then(|| "Every layout, reads and intervals: --details, or -o page.html.".to_owned());
     let gain = "Times are medians, and gains means over the recordings: their ratios differ.".to_owned();
-    [Some(gain), make, more].into_iter().flatten().flat_map(|line| terminal::wrapped(&line, width)).collect()
+    let wrapped = |line: Option<String>| line.map_or_else(Vec::new, |line| terminal::wrapped(&line, width));
+    // A command stays on its line, to be pasted.
+    [wrapped(Some(gain)), wrapped(make), Vec::from_iter(command), wrapped(more)].concat()
 }
 
 /// The command that plans a filesystem.
-fn plan(variant: &str) -> String {
+fn plan(variant: &str, erase_block: Bytes) -> String {
     let name = variant.split('-').next().unwrap_or(variant);
     let purpose = if AS_SOLD.contains(&name) { "share" } else { "linux-data" };
     let more = if variant.ends_with("-nojournal") { " --no-journal" } else { "" };
-    printable(&format!("flashscope plan /dev/sdX --for {purpose} --fs {name}{more}"))
+    printable(&format!(
+        "flashscope plan /dev/sdX --for {purpose} --fs {name}{more} --erase-block {}",
+        erase_block.get()
+    ))
 }
 
 /// Notes as sentences.
