@@ -29,7 +29,7 @@ pub fn text(verdict: &CapacityVerdict, target: &str, width: usize) -> String {
 pub fn headline(verdict: &CapacityVerdict) -> String {
     let says = decimal(verdict.announced);
     match verdict.kind {
-        CapacityKind::NoSign if verdict.is_unsteady() => format!(
+        CapacityKind::NoSign | CapacityKind::Undecided if verdict.is_unsteady() => format!(
             "BAD: no sign of a false capacity, but data was wrong or writes failed now and then on these {says}."
         ),
         CapacityKind::NoSign => no_sign(verdict),
@@ -53,11 +53,11 @@ fn one_part(verdict: &CapacityVerdict) -> Option<[String; 2]> {
     let places = &verdict.places;
     let first = places.iter().position(|place| is_lost(place, verdict))?;
     let last = places.iter().rposition(|place| is_lost(place, verdict))?;
-    let is_one = last > first && places.get(first..=last)?.iter().all(|place| is_lost(place, verdict));
+    let is_one = places.get(first..=last)?.iter().all(|place| is_lost(place, verdict));
     let start =
         first.checked_sub(1).and_then(|before| places.get(before)).map_or(Bytes::ZERO, |place| place.offset);
     let end = places.get(last + 1).map_or(verdict.announced, |place| place.offset);
-    is_one.then(|| [start, end].map(decimal))
+    is_one.then(|| distinguished(start, end))
 }
 
 /// A device that stores `kept` of what it says: how it loses the rest.
@@ -199,7 +199,7 @@ fn bound(verdict: &CapacityVerdict) -> String {
         );
     }
     if excluded >= verdict.announced {
-        return "All of it was written before it was read back, so only a cache of its whole size could hide a fake.".to_owned();
+        return "The whole device was written before samples were read back, so only a cache of its whole size could hide a fake.".to_owned();
     }
     format!(
         "A cache larger than {excluded} could hide a fake (--cache-bound excludes larger ones). A drive that maps flash on \
@@ -365,7 +365,7 @@ mod tests {
             "{}",
             bound(&part)
         );
-        assert!(bound(&whole).starts_with("All of it was written"), "{}", bound(&whole));
+        assert!(bound(&whole).starts_with("The whole device was written"), "{}", bound(&whole));
     }
 
     #[test]
@@ -381,6 +381,8 @@ mod tests {
         let (good, lost) = (PlaceState::Kept, PlaceState::ReadError);
         let one = headline(&places(&[good, good, lost, lost, good]));
         assert_eq!(one, "BAD: says 128 GB, but loses data between 2.00 GB and 5.00 GB.");
+        let single = headline(&places(&[good, lost, good]));
+        assert_eq!(single, "BAD: says 128 GB, but loses data between 1.00 GB and 3.00 GB.");
         assert!(headline(&places(&[good, lost, good, lost, good])).contains("all over the device"));
     }
 

@@ -100,15 +100,15 @@ pub fn so_far(progress: &FullProgress) -> Option<String> {
     }
     let lost: u64 = progress.regions.iter().flat_map(|region| &region.bad).map(|bad| bad.count).sum();
     let errors = progress.write_errors.first().map(|range| range.offset);
-    let first = progress.extents.first().map(|extent| extent.range.offset).or(errors);
-    let seen = match (read.is_zero(), first) {
-        (true, None) => {
+    let extent = progress.extents.first().map(|extent| extent.range.offset);
+    let failed =
+        errors.map_or_else(String::new, |at| format!("; a write failed at byte {}", integer(at.get())));
+    let seen = match (read.is_zero(), extent) {
+        (true, _) if errors.is_some() => format!("{} are written{failed}", decimal(written)),
+        (true, _) => {
             format!("{} are written without an error, and nothing is read back", decimal(written))
         }
-        (true, Some(at)) => {
-            format!("{} are written, with errors from byte {} on", decimal(written), integer(at.get()))
-        }
-        (false, None) => format!("{} are read back, and nothing is lost", decimal(read)),
+        (false, None) => format!("{} are read back, and nothing of it is lost{failed}", decimal(read)),
         (false, Some(at)) => {
             let lost = counted(lost, "sector");
             format!(
@@ -342,8 +342,10 @@ mod tests {
         let seen = |progress: &FullProgress| so_far(progress).unwrap_or_default();
         assert!(seen(&progress).starts_with("so far 1.00 GB are written without an error"));
         progress.phase = FullPhase::Read;
-        assert_eq!(seen(&progress), "so far 1.00 GB are read back, and nothing is lost");
+        assert_eq!(seen(&progress), "so far 1.00 GB are read back, and nothing of it is lost");
         let range = ByteRange::new(Bytes::new(4096), Bytes::new(1024));
+        progress.write_errors = vec![range];
+        assert!(seen(&progress).ends_with("nothing of it is lost; a write failed at byte 4,096"));
         progress.extents = vec![BadExtent { range, state: PlaceState::Zeros }];
         progress.regions[0].bad = vec![BadPlaces { state: PlaceState::Zeros, count: 2 }];
         progress.phase = FullPhase::SecondLook;

@@ -144,7 +144,7 @@ pub enum Command {
     ///
     /// Writes a sequential run at the end of the device and samples below it, and reads them back. Finds
     /// wrap-around of any period, dropped writes, errors beyond the true size, and scattered bad places.
-    /// Sizes are exact. All data on the device is lost. Exit code 1 for a fake or bad device.
+    /// Sizes are exact. All data on the device is lost. Exit code 1 for a fake, bad or unsteady device.
     #[command(after_long_help = verify::EXAMPLES)]
     Verify(Verify),
     /// Plan the right partition and filesystem.
