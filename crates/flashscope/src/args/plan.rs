@@ -19,9 +19,7 @@ Examples:
 
 /// `flashscope plan`
 #[derive(Debug, Args)]
-#[command(
-    override_usage = "flashscope plan --for <PURPOSE> [OPTIONS] <TARGET>\n       flashscope plan --restore-factory [OPTIONS] <TARGET>"
-)]
+#[command(override_usage = "flashscope plan --for <PURPOSE> [OPTIONS] <TARGET>")]
 pub struct Plan {
     /// A disk, an image file, or sim:NAME.
     #[arg(value_parser = NonEmptyStringValueParser::new())]
@@ -51,7 +49,7 @@ pub struct Plan {
     #[arg(help_heading = heading::PLANNED, hide_short_help = true, long, value_name = "SIZE")]
     pub cluster: Option<Bytes>,
     /// ext4 without a journal: fewer writes, but files may be lost after a power cut.
-    #[arg(help_heading = heading::PLANNED, hide_short_help = true, long)]
+    #[arg(help_heading = heading::PLANNED, hide_short_help = true, long, conflicts_with = "restore_factory")]
     pub no_journal: bool,
     /// The partition table: mbr or gpt.
     ///

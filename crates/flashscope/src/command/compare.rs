@@ -20,7 +20,9 @@ use crate::{input, outputs};
 /// Exit code 2 for a file that is not a run file or holds no long stream, 3 if the page cannot be written,
 /// 4 if it would overwrite a disk.
 pub fn run(arguments: &ReportCompare, printer: &Printer) -> Result<Exit, Failure> {
-    refuse_same(&arguments.runs)?;
+    if let Some(file) = named_twice(&arguments.runs) {
+        printer.remark(format!("note: {} is named twice, and compared with itself", file.display()));
+    }
     let pages = &arguments.output;
     for run in &arguments.runs {
         outputs::permit(pages, run)?;
@@ -66,19 +68,10 @@ fn short_name(file: &Path) -> String {
     name.trim_end_matches(".json").trim_end_matches(".flashscope").to_owned()
 }
 
-/// A file compared with itself shows no difference, and is a slip.
-///
-/// # Errors
-/// Exit code 2 for a file that is named twice.
-fn refuse_same(files: &[PathBuf]) -> Result<(), Failure> {
+/// A file that is named twice: compared with itself it shows no difference.
+fn named_twice(files: &[PathBuf]) -> Option<&PathBuf> {
     let mut seen = BTreeSet::new();
-    let is_again = |file: &&PathBuf| file.canonicalize().is_ok_and(|path| !seen.insert(path));
-    let Some(twice) = files.iter().find(is_again) else { return Ok(()) };
-    let error = anyhow!(
-        "{} is named twice; name the runs of two devices, or of one before and after",
-        twice.display()
-    );
-    Err(Failure { exit: Exit::Usage, error })
+    files.iter().find(|file| file.canonicalize().is_ok_and(|path| !seen.insert(path)))
 }
 
 /// What distinguishes a run from those with an equal name: its target, its device, its directory, or its
