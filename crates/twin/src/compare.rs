@@ -54,7 +54,7 @@ impl Comparison {
         Summary::of(self.cells.iter().filter(|cell| cell.held_out == held_out).map(Compared::error))
     }
 
-    /// What is said of a profile whose times are far from the measured ones: the fitted, or the held-out ones.
+    /// What is said of a profile whose times are far from the measured ones: the fitted or the held-out ones.
     #[must_use]
     pub fn warning(&self, held_out: bool) -> Option<String> {
         let median = self.summary(held_out).median;

@@ -181,5 +181,5 @@ fn a_page_whose_own_row_is_fast_is_unknown() {
     let log = folder.path().join("align.log");
     std::fs::write(&log, text).unwrap();
     let findings = document(&["import", log.to_str().unwrap()]);
-    assert_ne!(finding(&findings, "page_bytes")["value"], 3072);
+    assert_eq!(finding(&findings, "page_bytes")["status"], "unknown", "{findings}");
 }

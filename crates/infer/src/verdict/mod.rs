@@ -56,7 +56,8 @@ fn state(run: &RunFile, diagnosis: &Diagnosis, numbers: &[SpeedNumber; 4]) -> Ve
         Conclusion::Bottleneck(_) if sequential != Some(Mark::Good) => VerdictState::Slow,
         _ if read == Some(Mark::Poor) => VerdictState::Slow,
         // Without a speed of large writes nothing says that those are fast.
-        _ if random == Some(Mark::Poor) && sequential.is_some() => VerdictState::SlowSmallWrites,
+        _ if random == Some(Mark::Poor) && sequential.is_none() => VerdictState::Slow,
+        _ if random == Some(Mark::Poor) => VerdictState::SlowSmallWrites,
         Conclusion::Unknown { .. } => VerdictState::Unknown,
         Conclusion::Flash(_) if are_good(numbers) => VerdictState::Fast,
         Conclusion::Flash(_) | Conclusion::Bottleneck(_) => VerdictState::Usual,

@@ -19,8 +19,8 @@ pub fn text(verdict: &Verdict, run: &RunFile) -> String {
         Conclusion::Bottleneck(cost) if verdict.state == VerdictState::SlowSmallWrites => {
             format!("{}; for large files, {}", of_flash(verdict), of_cost(cost))
         }
-        Conclusion::Bottleneck(cost) => of_cost(cost),
-        Conclusion::Flash(_) => of_flash(verdict),
+        Conclusion::Bottleneck(cost) => with_slow_reads(verdict, of_cost(cost)),
+        Conclusion::Flash(_) => with_slow_reads(verdict, of_flash(verdict)),
         Conclusion::Unknown { reason, .. } if let Some(slow) = slow_part(verdict) => match reason {
             DiagnosisReason::NotTested { bottleneck, .. } => {
                 format!("it {slow}; not tested: {}", bottleneck_title(*bottleneck))
@@ -62,23 +62,34 @@ fn of_flash(verdict: &Verdict) -> String {
             let iops = quantity::three_digits(speed / random.request.as_f64());
             format!("its flash reaches {iops} IOPS in random writes{small}")
         }
-        [None, None] => match poor_read(verdict) {
-            Some(read) => format!("it {read}, and nothing else costs much{small}"),
-            None => match verdict.diagnosis.copy_max.map(rounded) {
-                Some(copy_max) => {
-                    format!("as fast as its flash is, up to {copy_max}; nothing else costs much{small}")
-                }
-                None => format!("as fast as its flash is; nothing else costs much{small}"),
-            },
+        [None, None] => match verdict.diagnosis.copy_max.map(rounded) {
+            Some(copy_max) => {
+                format!("as fast as its flash is, in a stream of {copy_max}; nothing else costs much{small}")
+            }
+            None => format!("as fast as its flash is; nothing else costs much{small}"),
         },
+    }
+}
+
+/// The cause of its writes, after its reads if it is slow because of those.
+fn with_slow_reads(verdict: &Verdict, of_writes: String) -> String {
+    let [read, write, ..] = &verdict.numbers;
+    let is_by_reads = verdict.state == VerdictState::Slow && write.mark() == Some(Mark::Good);
+    match poor_speed(read).filter(|_| is_by_reads) {
+        Some(speed) => format!("it reads only {}; in writing, {of_writes}", quantity::speed(speed)),
+        None => of_writes,
     }
 }
 
 /// What makes a stick slow whose bottleneck is not known.
 fn slow_part(verdict: &Verdict) -> Option<String> {
-    let [_, write, ..] = &verdict.numbers;
+    let [_, write, _, random] = &verdict.numbers;
     let write = poor_speed(write).map(|speed| format!("writes only {}", quantity::speed(speed)));
-    write.or_else(|| poor_read(verdict)).filter(|_| verdict.state == VerdictState::Slow)
+    let random = || {
+        let iops = poor_speed(random)? / random.request.as_f64();
+        Some(format!("reaches only {} IOPS in random writes", quantity::three_digits(iops)))
+    };
+    write.or_else(|| poor_read(verdict)).or_else(random).filter(|_| verdict.state == VerdictState::Slow)
 }
 
 /// A poor speed of reads: that of large ones first.

@@ -153,7 +153,7 @@ fn limit(verdict: &Verdict) -> Option<String> {
     let over = verdict
         .diagnosis
         .copy_max
-        .map_or_else(String::new, |copy_max| format!(" over {}", rounded(copy_max)));
+        .map_or_else(String::new, |copy_max| format!(", in a stream of {}", rounded(copy_max)));
     let all = format!("{speed_text} MB/s{pauses} is all that its flash does in large writes{over}");
     let ratio = U3_BYTES_PER_S / speed.bytes_per_s;
     Some(if ratio >= BETTER_RATIO_MIN {
