@@ -147,3 +147,11 @@ fn a_bench_of_a_genuine_stick_finds_its_data_kept() {
     let once = flashscope(&["bench", "write", "sim:generic-2g?fault=wrong-reads:share=0.05,times=1"]);
     assert_eq!(once.status.code(), Some(0), "{}", stderr(&once));
 }
+
+/// The old data stays where a write failed.
+#[test]
+fn a_write_that_failed_is_no_sign_of_a_counterfeit() {
+    let output = flashscope(&["bench", "write", "sim:transcend-8g?fault=write-errors:share=0.03"]);
+    let text = stdout(&output);
+    assert!(text.contains("requests failed") && !text.contains("counterfeit"), "{text}");
+}
