@@ -15,8 +15,12 @@ pub trait Consent: fmt::Debug {
     fn medium(&self) -> Option<&str>;
 
     /// Whether a file may be erased that looks like no image of a stick.
-    fn includes_other_files(&self) -> bool;
+    fn includes_other_files(&self) -> bool {
+        false
+    }
 
     /// Whether the data on the target is lost, instead of put back at the end.
-    fn loses_data(&self) -> bool;
+    fn loses_data(&self) -> bool {
+        true
+    }
 }

@@ -37,8 +37,4 @@ impl Consent for Agreed {
     fn includes_other_files(&self) -> bool {
         self.includes_other_files
     }
-
-    fn loses_data(&self) -> bool {
-        true
-    }
 }

@@ -28,12 +28,4 @@ impl Consent for Own {
     fn medium(&self) -> Option<&str> {
         self.medium.as_deref()
     }
-
-    fn includes_other_files(&self) -> bool {
-        false
-    }
-
-    fn loses_data(&self) -> bool {
-        true
-    }
 }
