@@ -109,6 +109,28 @@ pub struct FullProgress {
 }
 
 impl FullProgress {
+    /// The progress of a test of which nothing is done.
+    #[must_use]
+    pub fn new(seed: u64, capacity: Bytes, region: Bytes) -> Self {
+        let count = capacity.get().div_ceil(region.get().max(1));
+        Self {
+            seed,
+            capacity,
+            region,
+            phase: FullPhase::Write,
+            position: Bytes::ZERO,
+            regions: (0..count).map(|_| RegionTally::default()).collect(),
+            write_errors: Vec::new(),
+            extents: Vec::new(),
+            is_cut_off: false,
+            kept_end: Bytes::ZERO,
+            shift: None,
+            trouble: Trouble::default(),
+            continued: 0,
+            cost: CapacityCost::default(),
+        }
+    }
+
     /// Whether it can be of a device with this capacity.
     #[must_use]
     pub fn is_of_capacity(&self, capacity: Bytes) -> bool {

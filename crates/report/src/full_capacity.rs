@@ -282,7 +282,7 @@ fn cost(verdict: &FullVerdict) -> String {
 mod tests {
     use flashscope_device::ByteRange;
     use flashscope_record::capacity::{BadPlaces, CapacityCost};
-    use flashscope_record::full_capacity::{BadExtent, RegionTally};
+    use flashscope_record::full_capacity::BadExtent;
 
     use super::*;
 
@@ -321,22 +321,7 @@ mod tests {
     #[test]
     fn an_interrupted_test_says_what_it_has_seen() {
         let capacity = Bytes::new(4 * GB);
-        let mut progress = FullProgress {
-            seed: 1,
-            capacity,
-            region: capacity,
-            phase: FullPhase::Write,
-            position: Bytes::ZERO,
-            regions: vec![RegionTally::default()],
-            write_errors: Vec::new(),
-            extents: Vec::new(),
-            is_cut_off: false,
-            kept_end: Bytes::ZERO,
-            shift: None,
-            trouble: Trouble::default(),
-            continued: 0,
-            cost: CapacityCost::default(),
-        };
+        let mut progress = FullProgress::new(1, capacity, capacity);
         assert_eq!(so_far(&progress), None);
         progress.position = Bytes::new(GB);
         let seen = |progress: &FullProgress| so_far(progress).unwrap_or_default();

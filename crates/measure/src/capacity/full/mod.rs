@@ -12,8 +12,7 @@ mod regions;
 use std::time::Duration;
 
 use flashscope_device::{BlockState, ByteRange, Bytes, Device, DeviceError, DeviceExt, Pattern, SECTOR};
-use flashscope_record::capacity::CapacityCost;
-use flashscope_record::full_capacity::{FullPhase, FullProgress, FullVerdict, RegionTally, Trouble};
+use flashscope_record::full_capacity::{FullPhase, FullProgress, FullVerdict};
 
 use crate::contract::{Estimate, Event, Expected, Observer};
 
@@ -37,23 +36,7 @@ pub fn begin(device: &dyn Device, seed: u64) -> FullProgress {
     let capacity = capabilities.capacity.round_down(capabilities.logical_block.max(SECTOR));
     let request = pass::request(&capabilities);
     let region = Bytes::new(capacity.get().div_ceil(REGIONS_MAX)).round_up(request).max(request);
-    let count = capacity.get().div_ceil(region.get());
-    FullProgress {
-        seed,
-        capacity,
-        region,
-        phase: FullPhase::Write,
-        position: Bytes::ZERO,
-        regions: (0..count).map(|_| RegionTally::default()).collect(),
-        write_errors: Vec::new(),
-        extents: Vec::new(),
-        is_cut_off: false,
-        kept_end: Bytes::ZERO,
-        shift: None,
-        trouble: Trouble::default(),
-        continued: 0,
-        cost: CapacityCost::default(),
-    }
+    FullProgress::new(seed, capacity, region)
 }
 
 /// What the test will cost.
