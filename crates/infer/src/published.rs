@@ -345,17 +345,13 @@ impl Published {
     /// several rows each size has its usual time, since a stall lengthens one figure of one row.
     #[must_use]
     pub fn size_sweep(&self) -> Vec<SweepPoint> {
-        let row = match self.end(Order::Linear) {
-            Some(end) => self.linear.get(&end.fits),
-            None => self.linear.values().find(|row| self.merging(row).is_none()),
-        };
+        let fits = self.end(Order::Linear).map(|end| end.fits);
         let fewest = self.linear.values().find(|row| self.merging(row).is_none());
+        let row = fits.map_or(fewest, |fits| self.linear.get(&fits));
         // Of both, the row with more sizes.
         let row = [row, fewest].into_iter().flatten().max_by_key(|row| row.len());
-        let fits = self.end(Order::Linear).map_or(u32::MAX, |end| end.fits);
-        let fitting =
-            self.linear.range(..=fits).map(|(_, row)| row).filter(|row| self.merging(row).is_none());
-        let rows: Vec<_> = fitting.collect();
+        let up_to = self.linear.range(..=fits.unwrap_or(u32::MAX)).map(|(_, row)| row);
+        let rows: Vec<_> = up_to.filter(|row| self.merging(row).is_none()).collect();
         let point = |(size, seconds): (&Bytes, &f64)| SweepPoint {
             size: *size,
             seconds: usual(rows.iter().filter_map(|row| row.get(size))).unwrap_or(*seconds),

@@ -9,11 +9,9 @@ use flashscope_device::Bytes;
 
 use flashscope_record::observation::{Order, Times, WriteSizeCell, WriteSizeData};
 
-use crate::size_sweep::write_unit::SweepPoint;
+use crate::size_sweep::write_unit::{STALL, SweepPoint};
 use crate::statistics::{count, median};
 
-/// A write that takes at least this many times as long as the fastest of its cell is a stall. Guess.
-const STALL: f64 = 2.5;
 /// A size that takes this many times as long as a larger one is suspicious, ... Guess.
 const SUSPICIOUS: f64 = 1.4;
 /// ... until it did so in this many rounds. Guess.

@@ -25,9 +25,9 @@ pub struct SweepPoint {
 const FLAT: f64 = 0.87;
 /// Below the page, time grows by at most this share of the growth above it. Guess.
 const SLOPE: f64 = 0.35;
-/// A write that takes more than this many times as long as a larger one stalled, or did other work than to
-/// fill a page. Guess: the same factor as of a stall within a size.
-const STALLED: f64 = 2.5;
+/// A write is a stall if it takes more than this many times as long as the fastest of its size, or as a
+/// larger one. Guess.
+pub const STALL: f64 = 2.5;
 /// The largest page. Guess: two planes of 512 KiB.
 const PAGE_MAX: Bytes = Bytes::mib(1);
 /// A request is efficient if it reaches this share of the best speed: the definition of the write unit
@@ -103,7 +103,7 @@ fn likelihood_of_page(points: &[SweepPoint], index: usize) -> Option<f64> {
         .reduce(f64::min)?;
     let smaller = || points[..index].iter().filter(|point| point.size * 2 >= page.size);
     smaller().next()?;
-    let has_stall = smaller().any(|point| point.seconds > page.seconds * STALLED);
+    let has_stall = smaller().any(|point| point.seconds > page.seconds * STALL);
     let grows = !has_stall && slope > page.seconds * 0.02 / page.size.as_f64();
     let towards = |point: &SweepPoint| {
         let allowed = (1.0 - FLAT) * page.seconds;
