@@ -56,13 +56,10 @@ fn of_flash(verdict: &Verdict) -> String {
     });
     let small = small.unwrap_or_default();
     let [_, sequential, _, random] = &verdict.numbers;
-    match [sequential, random].map(poor_speed) {
-        [Some(speed), _] => format!("its flash writes only {}{small}", quantity::speed(speed)),
-        [None, Some(speed)] => {
-            let iops = quantity::three_digits(speed / random.request.as_f64());
-            format!("its flash reaches {iops} IOPS in random writes{small}")
-        }
-        [None, None] => match verdict.diagnosis.copy_max.map(rounded) {
+    match (poor_speed(sequential), poor_iops(random)) {
+        (Some(speed), _) => format!("its flash writes only {}{small}", quantity::speed(speed)),
+        (None, Some(iops)) => format!("its flash reaches {iops} IOPS in random writes{small}"),
+        (None, None) => match verdict.diagnosis.copy_max.map(rounded) {
             Some(copy_max) => {
                 format!("as fast as its flash is, in a stream of {copy_max}; nothing else costs much{small}")
             }
@@ -85,10 +82,7 @@ fn with_slow_reads(verdict: &Verdict, of_writes: String) -> String {
 fn slow_part(verdict: &Verdict) -> Option<String> {
     let [_, write, _, random] = &verdict.numbers;
     let write = poor_speed(write).map(|speed| format!("writes only {}", quantity::speed(speed)));
-    let random = || {
-        let iops = poor_speed(random)? / random.request.as_f64();
-        Some(format!("reaches only {} IOPS in random writes", quantity::three_digits(iops)))
-    };
+    let random = || poor_iops(random).map(|iops| format!("reaches only {iops} IOPS in random writes"));
     write.or_else(|| poor_read(verdict)).or_else(random).filter(|_| verdict.state == VerdictState::Slow)
 }
 
@@ -98,8 +92,12 @@ fn poor_read(verdict: &Verdict) -> Option<String> {
     if let Some(speed) = poor_speed(sequential) {
         return Some(format!("reads only {}", quantity::speed(speed)));
     }
-    let iops = poor_speed(random).map(|speed| quantity::three_digits(speed / random.request.as_f64()));
-    iops.map(|iops| format!("reaches only {iops} IOPS in random reads"))
+    poor_iops(random).map(|iops| format!("reaches only {iops} IOPS in random reads"))
+}
+
+/// The requests per second, with three digits, if they are poor.
+fn poor_iops(number: &SpeedNumber) -> Option<String> {
+    poor_speed(number).map(|speed| quantity::three_digits(speed / number.request.as_f64()))
 }
 
 /// The speed if it is poor, bytes per second.
