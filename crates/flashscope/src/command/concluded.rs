@@ -4,8 +4,7 @@ use flashscope_record::finding::Finding;
 use flashscope_record::run_file::RunFile;
 use flashscope_record::verdict::PredictedGains;
 use flashscope_report::Report;
-
-use super::prediction;
+use flashscope_twin::whatif::gains_of_actions;
 
 /// What follows from a run.
 #[derive(Debug, Default)]
@@ -24,7 +23,7 @@ impl Concluded {
 
     /// The findings of a check, with predictions if the run has a twin and `goes_on` does not say no.
     pub fn of_check(run: &RunFile, findings: Vec<Finding>, goes_on: impl FnMut() -> bool) -> Self {
-        Self { findings, predicted: prediction::of_actions(run, goes_on).unwrap_or_default() }
+        Self { findings, predicted: gains_of_actions(run, goes_on).unwrap_or_default() }
     }
 
     /// The report of the run that this follows from.

@@ -9,9 +9,7 @@ use flashscope_layout::plan::{GainInterval, PredictedGain};
 use flashscope_record::diagnosis::{Bottleneck, Gain};
 use flashscope_record::finding::Finding;
 use flashscope_record::run_file::RunFile;
-use flashscope_twin::whatif::present;
-
-use super::prediction::{self, PLANNED_EXT4};
+use flashscope_twin::whatif::{self, PLANNED_EXT4, present};
 
 /// The cost of misaligned partitions, if it was measured.
 pub fn of_alignment(run: &RunFile, findings: &[Finding]) -> Option<GainInterval> {
@@ -27,7 +25,7 @@ pub fn predicted(run: &RunFile, plan: &Plan, goes_on: impl FnMut() -> bool) -> O
     let baseline = present(run)?;
     let placement = &plan.partitions.iter().max_by_key(|each| each.placement.size)?.placement;
     let planned = Layout { variant: variant(placement.filesystem).to_owned(), start: placement.start };
-    let gain = prediction::gains(run, &[planned], goes_on)?.pop()??;
+    let gain = whatif::gains(run, &[planned], goes_on)?.pop()??;
     Some(PredictedGain { now: baseline.variant, now_start: baseline.start, gain: interval(gain) })
 }
 

@@ -5,6 +5,7 @@
 mod error;
 mod layouts;
 mod pages;
+mod prediction;
 mod present;
 mod speeds;
 mod stick_twin;
@@ -12,6 +13,7 @@ mod trials;
 
 pub use error::TwinError;
 pub use layouts::{SECTOR_63, starts};
+pub use prediction::{PLANNED_EXT4, gains, gains_of_actions};
 pub use present::present;
 pub use stick_twin::StickTwin;
 pub use trials::{Layouts, Tried};
