@@ -29,7 +29,7 @@ pub use chs::Chs;
 pub use ext_version::ExtVersion;
 pub use medium::{EraseBlock, EraseBlockSource, Identity, Medium};
 pub use plan::{Partition, PartitionTable, Plan, TableKind};
-pub use planner::{PlanError, Wish, plan};
+pub use planner::{PlanError, Wish, keeping, plan};
 pub use purpose::Purpose;
 pub use reason::{Because, PlanNumber, Reason};
 pub use version::Version;

@@ -199,6 +199,20 @@ fn suggested(purpose: Purpose, capacity: Bytes) -> FilesystemKind {
     }
 }
 
+/// What to ask for so that the filesystem stays what it is, by its name in the kernel: a purpose, and the
+/// filesystem if the purpose suggests another one. A filesystem that is not offered becomes ext4.
+#[must_use]
+pub fn keeping(filesystem: &str, capacity: Bytes) -> (Purpose, Option<FilesystemKind>) {
+    let (purpose, kind) = match filesystem {
+        "" => (Purpose::Share, None),
+        "vfat" | "msdos" => (Purpose::Share, Some(FilesystemKind::Vfat)),
+        "exfat" => (Purpose::Share, Some(FilesystemKind::Exfat)),
+        "ntfs" | "ntfs3" | "fuseblk" => (Purpose::Share, Some(FilesystemKind::Ntfs)),
+        name => (Purpose::LinuxData, name.parse().ok()),
+    };
+    (purpose, kind.filter(|kind| *kind != suggested(purpose, capacity)))
+}
+
 /// Makes a plan.
 ///
 /// # Errors
@@ -382,4 +396,21 @@ fn partition(
         mount_options: filesystem.mount_options().iter().map(|option| (*option).to_owned()).collect(),
         placement,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kept_filesystem_is_named_only_where_the_purpose_suggests_another() {
+        let of = |name| keeping(name, Bytes::gib(16));
+        assert_eq!([of("vfat"), of("msdos"), of("")], [(Purpose::Share, None); 3]);
+        assert_eq!(of("exfat"), (Purpose::Share, Some(FilesystemKind::Exfat)));
+        assert_eq!(keeping("exfat", Bytes::gib(64)), (Purpose::Share, None));
+        assert_eq!(keeping("vfat", Bytes::gib(64)), (Purpose::Share, Some(FilesystemKind::Vfat)));
+        assert_eq!(of("fuseblk"), (Purpose::Share, Some(FilesystemKind::Ntfs)));
+        assert_eq!(of("xfs"), (Purpose::LinuxData, Some(FilesystemKind::Xfs)));
+        assert_eq!([of("ext4"), of("hfsplus")], [(Purpose::LinuxData, None); 2]);
+    }
 }

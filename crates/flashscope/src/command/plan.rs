@@ -207,10 +207,7 @@ fn findings(
     if let Some(file) = &arguments.run {
         let run = input::run_file(file)?;
         let capacity = target.device.capabilities().capacity;
-        let announced = run.false_capacity().map(|verdict| verdict.announced);
-        let measured =
-            announced.or_else(|| run.observations.iter().find_map(|seen| seen.conditions.capacity));
-        if let Some(measured) = measured.filter(|measured| *measured != capacity) {
+        if let Some(measured) = run.announced_capacity().filter(|measured| *measured != capacity) {
             let (file, target) = (file.display(), &arguments.target);
             let error =
                 anyhow!("{file} is of a device of {measured}, and {target} has {capacity}; measure this one");

@@ -2,6 +2,7 @@
 
 mod check;
 
+use flashscope_device::Bytes;
 use flashscope_device::layer::Cost;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -129,6 +130,13 @@ impl RunFile {
     #[must_use]
     pub fn read_back(&self) -> ReadBack {
         self.observations.iter().map(|seen| seen.data.facts().read_back()).sum()
+    }
+
+    /// The capacity that the device announced; `None` if the run does not have it.
+    #[must_use]
+    pub fn announced_capacity(&self) -> Option<Bytes> {
+        let verdict = self.capacity.as_ref().map(|verdict| verdict.announced);
+        verdict.or_else(|| self.observations.iter().find_map(|seen| seen.conditions.capacity))
     }
 
     /// Whether more data was lost than failed requests explain: a failed write leaves the old data.

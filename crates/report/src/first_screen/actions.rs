@@ -2,8 +2,9 @@
 
 use flashscope_device::Bytes;
 use flashscope_device::layer::Limit;
-use flashscope_layout::Purpose;
+use flashscope_layout::filesystem::FilesystemKind;
 use flashscope_layout::steps::quoted_path;
+use flashscope_layout::{Purpose, keeping};
 use flashscope_record::diagnosis::Gain;
 use flashscope_record::observation::{Ended, StopReason, is_in_file};
 use flashscope_record::run_file::RunFile;
@@ -112,12 +113,13 @@ fn commands(kind: ActionKind, report: &Report<'_>) -> Vec<String> {
             .into_iter()
             .collect(),
         ActionKind::Realign | ActionKind::UseExt4 => {
-            let purpose = match kind {
-                ActionKind::Realign => purpose(run),
-                _ => Purpose::LinuxData,
+            let (purpose, filesystem) = match kind {
+                ActionKind::Realign => keeping_its_filesystem(run),
+                _ => (Purpose::LinuxData, None),
             };
+            let filesystem = filesystem.map_or_else(String::new, |kind| format!(" --fs {kind}"));
             let disk = if is_in_file { "/dev/sdX" } else { run.target.as_str() };
-            plan_and_apply(disk, &format!("--for {purpose}"))
+            plan_and_apply(disk, &format!("--for {purpose}{filesystem}"))
         }
         ActionKind::Archive => vec!["tar --create --file /media/STICK/folder.tar folder/".to_owned()],
         ActionKind::NameStick => vec!["flashscope list".to_owned()],
@@ -159,14 +161,11 @@ fn larger_budget(run: &RunFile) -> String {
 /// suffices.
 const USUAL_LIMIT_MIN: Bytes = Bytes::gib(2);
 
-/// What a new layout is for, if the filesystem stays what it is.
-fn purpose(run: &RunFile) -> Purpose {
+/// What to ask of `plan`, if the filesystem stays what it is.
+fn keeping_its_filesystem(run: &RunFile) -> (Purpose, Option<FilesystemKind>) {
     let largest = run.attachment.largest_volume();
     let filesystem = largest.and_then(|volume| volume.filesystem.as_deref()).unwrap_or_default();
-    match filesystem {
-        "" | "vfat" | "msdos" | "exfat" | "ntfs" | "ntfs3" | "fuseblk" => Purpose::Share,
-        _ => Purpose::LinuxData,
-    }
+    keeping(filesystem, run.announced_capacity().unwrap_or_default())
 }
 
 /// Whether the tests wrote to the device.

@@ -15,9 +15,7 @@ pub fn facts(report: &Report<'_>) -> Vec<String> {
         (true, _) | (false, true) => target,
         (false, false) => format!("{name} ({target})"),
     };
-    let announced = run.capacity.as_ref().map(|verdict| verdict.announced);
-    let measured = run.observations.iter().find_map(|seen| seen.conditions.capacity);
-    let capacity = announced.or(measured);
+    let capacity = run.announced_capacity();
     let link = run.attachment.link.as_ref().map(|link| link_text(&link.kind));
     let volume = run.attachment.volumes.first().map(volume);
     let facts = [capacity.map(|capacity| capacity.to_string()), link, volume];

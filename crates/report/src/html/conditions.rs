@@ -35,7 +35,7 @@ pub fn section(report: &Report<'_>) -> Markup {
 /// The known facts about the whole run.
 fn facts(report: &Report<'_>) -> Vec<(&'static str, String)> {
     let run = report.run;
-    let capacity = run.observations.iter().find_map(|observations| observations.conditions.capacity);
+    let capacity = run.announced_capacity();
     let capacity = capacity
         .map(|bytes| format!("{bytes} ({} bytes)", quantity::integer(bytes.get())))
         .unwrap_or_default();
