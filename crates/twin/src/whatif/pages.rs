@@ -55,7 +55,7 @@ pub fn with_pages(
     let transfer_s = page.as_f64() / (profile.link.timing().megabytes_per_s * 1e6);
     let pages = Pages::of(&linear, page.get(), transfer_s)?;
     let mut policy = policy.clone();
-    use_findings(&mut policy, findings);
+    use_findings(&mut policy, findings, measured);
     let merge_s = policy.merge_us.last_us() / 1e6;
     let most = policy.open_units_random;
     let beyond = writes(measured, Order::Random, most + 1..=u32::MAX);
@@ -80,16 +80,32 @@ pub fn with_pages(
 }
 
 /// Takes the numbers of open units from the findings, which rest on more than the fit does.
-fn use_findings(policy: &mut OpenBlocks, findings: &[Finding]) {
+fn use_findings(policy: &mut OpenBlocks, findings: &[Finding], measured: &Measured) {
     if let Some(linear) = find(findings, FindingId::OpenUnitsLinear).and_then(Finding::count) {
         policy.open_units_linear = linear.max(1);
     }
     if let Some(random) = find(findings, FindingId::OpenUnitsRandom).and_then(Finding::count) {
         policy.open_units_random = random.min(policy.open_units_linear);
     }
-    if let Some(Value::Seconds(seconds)) = find(findings, FindingId::MergeSeconds).and_then(Finding::value) {
-        policy.merge_us = Curve::Constant((seconds * 1e7).round() / 10.0);
-    }
+    let found = find(findings, FindingId::MergeSeconds).and_then(Finding::value);
+    let seconds = match found {
+        Some(Value::Seconds(seconds)) => seconds,
+        _ => seen_merge_s(measured, policy.open_units_linear),
+    };
+    policy.merge_us = Curve::Constant((seconds * 1e7).round() / 10.0);
+}
+
+/// What a write takes longer, on average, with more erase blocks open than stay so; zero if none was seen.
+pub fn seen_merge_s(measured: &Measured, open_units: u32) -> f64 {
+    let within = writes(measured, Order::Linear, 0..=open_units);
+    let extra =
+        writes(measured, Order::Linear, open_units + 1..=u32::MAX).into_iter().filter_map(|(bytes, s)| {
+            let base = median(within.iter().filter(|write| write.0 == bytes).map(|write| write.1))?;
+            Some((s - base).max(0.0))
+        });
+    let extra: Vec<f64> = extra.collect();
+    // The sum of no numbers is -0.
+    (extra.iter().sum::<f64>() / number(extra.len().max(1) as u64)).max(0.0)
 }
 
 /// The erase-block copies of a merge of random writes: what the median write to one unit more than stay open
@@ -176,7 +192,10 @@ const fn number(value: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use flashscope_flashbench::Command;
+
     use super::*;
+    use crate::measured::{Cell, Table};
 
     const PAGE: u64 = 16 << 10;
 
@@ -215,6 +234,34 @@ mod tests {
         assert!((limited.page_s - 0.0018).abs() < 1e-9, "{limited:?}");
         let free = Pages::of(&writes, PAGE, 0.0005).unwrap();
         assert!((free.page_s - 0.005).abs() < 1e-9, "{free:?}");
+    }
+
+    #[test]
+    fn merges_take_what_was_seen_and_nothing_where_none_was() {
+        let cell = |units, seconds| {
+            let key = Key::OpenUnits { units, order: Order::Linear, request: Bytes::new(PAGE) };
+            Cell { key, seconds }
+        };
+        let command = Command::OpenUnits {
+            erase_block: Bytes::mib(4),
+            open_units: 4,
+            smallest: Bytes::new(PAGE),
+            order: Order::Linear,
+        };
+        let cells = vec![cell(1, 0.002), cell(4, 0.003), cell(5, 0.1), cell(6, 0.2), cell(7, 0.001)];
+        let measured = Measured {
+            name: String::new(),
+            device_name: String::new(),
+            source: String::new(),
+            capacity: None,
+            fat_area: Bytes::ZERO,
+            known: None,
+            tables: vec![Table { command, lines: 0..=0, cells }],
+            remarks: Vec::new(),
+        };
+        let mean = (0.0975 + 0.1975) / 3.0;
+        assert!((seen_merge_s(&measured, 4) - mean).abs() < 1e-9);
+        assert!(seen_merge_s(&measured, 7).abs() < 1e-9, "no write beyond seven was measured");
     }
 
     #[test]

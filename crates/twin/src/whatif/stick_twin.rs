@@ -7,12 +7,12 @@ use flashscope_infer::trials::twin_error::TwinModel;
 use flashscope_record::finding::{Finding, FindingId, Outcome, Value};
 use flashscope_record::observation::{Data, Order};
 use flashscope_record::run_file::RunFile;
-use flashscope_sim::profile::Basis;
+use flashscope_sim::profile::{Basis, Curve, Policy};
 use flashscope_sim::target::DEFAULT_SEED;
 use flashscope_sim::{Profile, VirtualStick};
 
 use super::error::TwinError;
-use super::pages::with_pages;
+use super::pages::{seen_merge_s, with_pages};
 use super::speeds::Speeds;
 use crate::compare::{Comparison, compare};
 use crate::fitting::{erase_block, fit};
@@ -68,7 +68,7 @@ impl StickTwin {
         let page = page(&findings).filter(|page| erase_block.is_multiple_of(*page));
         let page = page.unwrap_or(fitted.profile.ftl.page);
         let speeds = Speeds::of(run);
-        let by_size = (fitted.comparison, speeds.with_link(&fitted.profile));
+        let by_size = (fitted.comparison, with_seen_merges(speeds.with_link(&fitted.profile), &measured));
         let by_page = with_pages(&by_size.1, &measured, page, &findings);
         let by_page = by_page.map(|profile| match small_path(&findings) {
             Some(up_to) => speeds.with_small_writes(profile, up_to),
@@ -87,6 +87,17 @@ impl StickTwin {
     pub fn device(&self, seed: u64) -> VirtualStick {
         VirtualStick::new(&self.profile, seed)
     }
+}
+
+/// The profile with the merges that were seen, where the fit assumed them.
+fn with_seen_merges(mut profile: Profile, measured: &Measured) -> Profile {
+    if let Policy::OpenBlocks(policy) = &mut profile.policy
+        && policy.basis == Basis::Assumed
+    {
+        let seconds = seen_merge_s(measured, policy.open_units_linear);
+        policy.merge_us = Curve::Constant((seconds * 1e7).round() / 10.0);
+    }
+    profile
 }
 
 /// Keeps the rows of open units that say something new: those next to a limit, powers of two, and three times
