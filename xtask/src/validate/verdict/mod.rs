@@ -1,10 +1,11 @@
 //! `cargo xtask validate verdict`: the first screen of virtual sticks. Whether it contradicts itself, how
-//! often it names a cause, what it costs, and whether the gain of an archive is true.
+//! often it names a cause, what it costs, and whether the stated gains are true.
 
+mod carried_out;
 mod check;
 mod seen;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -29,10 +30,16 @@ pub struct Arguments {
     /// Seeds for each built-in profile
     #[arg(long, value_name = "N", default_value_t = 10)]
     seeds: u64,
+    /// Print the profile of one random stick, its screen, and the profile of its twin
+    #[arg(long, value_name = "INDEX")]
+    explain: Option<u64>,
 }
 
 /// Fails if a screen contradicts itself.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    if let Some(index) = arguments.explain {
+        return Ok(print(&Seen::explained(arguments.seed, index)?)?);
+    }
     let cases = threads::each(arguments.count, |index| Seen::of_case(arguments.seed, index))?;
     let names: Vec<&str> = Profile::builtin_names().collect();
     let runs = names.len() as u64 * arguments.seeds;
@@ -55,15 +62,15 @@ struct Score {
     /// Built-in profiles whose state is the same for 95 % of their seeds.
     stable: usize,
     profiles: usize,
-    archives: usize,
-    archives_covered: usize,
+    /// Of each kind of action, how many were carried out, and how many gained what was stated.
+    carried_out: BTreeMap<&'static str, [usize; 2]>,
     contradictions: Vec<String>,
     time: Duration,
     written: Bytes,
     /// Each profile with more than one state, and its state of each seed.
     unsteady: Vec<String>,
     unnamed: Vec<String>,
-    archives_missed: Vec<String>,
+    gains_missed: Vec<String>,
 }
 
 impl Score {
@@ -78,7 +85,18 @@ impl Score {
             let most = states.iter().map(|state| states.iter().filter(|each| *each == state).count()).max();
             most.unwrap_or(0) * 20 >= states.len() * 19
         };
-        let archives = || cases.iter().filter_map(|seen| Some((seen, seen.archive_is_covered()?)));
+        let mut carried_out: BTreeMap<&str, [usize; 2]> = BTreeMap::new();
+        let mut gains_missed = Vec::new();
+        for (seen, action) in
+            cases.iter().flat_map(|seen| seen.carried_out.iter().map(move |each| (seen, each)))
+        {
+            let [count, covered] = carried_out.entry(action.kind.as_str()).or_default();
+            *count += 1;
+            *covered += usize::from(action.is_covered());
+            if !action.is_covered() {
+                gains_missed.push(format!("{}: {}", seen.line(), action.text()));
+            }
+        }
         let mut times: Vec<Duration> = all().map(|seen| seen.time).collect();
         let mut written: Vec<Bytes> = all().map(|seen| seen.written).collect();
         Self {
@@ -86,8 +104,7 @@ impl Score {
             named: all().filter(|seen| seen.is_named()).count(),
             stable: names.iter().filter(is_stable).count(),
             profiles: names.len(),
-            archives: archives().count(),
-            archives_covered: archives().filter(|(_, is_covered)| *is_covered).count(),
+            carried_out,
             contradictions: all().flat_map(Seen::contradictions).collect(),
             time: median(&mut times),
             written: median(&mut written),
@@ -98,11 +115,14 @@ impl Score {
                 .map(|(name, states)| format!("{name}: {}", states.join(", ")))
                 .collect(),
             unnamed: all().filter(|seen| !seen.is_named()).map(Seen::line).collect(),
-            archives_missed: archives()
-                .filter(|(_, is_covered)| !is_covered)
-                .map(|(seen, _)| seen.line())
-                .collect(),
+            gains_missed,
         }
+    }
+
+    /// The number of actions that were carried out, and how many of them gained what was stated.
+    fn all_carried_out(&self) -> [usize; 2] {
+        let sum = |index: usize| self.carried_out.values().map(|counts| counts[index]).sum();
+        [sum(0), sum(1)]
     }
 
     fn text(&self) -> String {
@@ -110,8 +130,11 @@ impl Score {
         let mut text = String::new();
         let _ = writeln!(text, "cause named, or the flash     {}", share(self.named, self.sticks));
         let _ = writeln!(text, "same state over the seeds     {}", share(self.stable, self.profiles));
-        let _ =
-            writeln!(text, "gain of an archive covered    {}", share(self.archives_covered, self.archives));
+        let [count, covered] = self.all_carried_out();
+        let _ = writeln!(text, "stated gains that are true    {}", share(covered, count));
+        for (kind, [count, covered]) in &self.carried_out {
+            let _ = writeln!(text, "  {kind:<28}{}", share(*covered, *count));
+        }
         let _ = writeln!(text, "contradictions                {}", self.contradictions.len());
         let _ = writeln!(text, "median device time            {:.1} s", self.time.as_secs_f64());
         let _ = writeln!(text, "median bytes written          {}", self.written);
@@ -119,7 +142,7 @@ impl Score {
             ("contradiction", &self.contradictions),
             ("not steady", &self.unsteady),
             ("not named", &self.unnamed),
-            ("archive missed", &self.archives_missed),
+            ("gain missed", &self.gains_missed),
         ] {
             for line in lines {
                 let _ = writeln!(text, "{title}: {line}");
@@ -146,6 +169,7 @@ mod tests {
         let score = Score::of(&cases, &profiles);
         assert_eq!(score.contradictions, Vec::<String>::new());
         assert!(score.named * 10 >= score.sticks * 9, "{}", score.text());
-        assert!(score.archives > 2 && score.archives_covered * 10 >= score.archives * 7, "{}", score.text());
+        let [count, covered] = score.all_carried_out();
+        assert!(count > 4 && covered * 10 >= count * 7, "{}", score.text());
     }
 }

@@ -9,16 +9,17 @@ use flashscope_infer::findings_of;
 use flashscope_measure::Silent;
 use flashscope_measure::survey::Survey;
 use flashscope_record::Finding;
-use flashscope_record::attachment::Attachment;
+use flashscope_record::attachment::{Attachment, Volume};
 use flashscope_record::diagnosis::Conclusion;
 use flashscope_record::run_file::{FORMAT, RunFile};
-use flashscope_record::verdict::{ActionKind, GainScope};
 use flashscope_report::first_screen::{FirstScreen, first_screen};
 use flashscope_report::{Report, Style, first_screen_text, terminal};
 use flashscope_sim::{Profile, VirtualStick};
 use flashscope_twin::link_of;
+use flashscope_twin::whatif::{StickTwin, gains_of_actions};
 use flashscope_zoo::Case;
 
+use super::carried_out::CarriedOut;
 use super::check;
 use crate::validate::diagnose::attachment;
 
@@ -34,18 +35,34 @@ pub struct Seen {
     pub findings: Vec<Finding>,
     pub time: Duration,
     pub written: Bytes,
-    /// The true gain of an archive, for everyday copies and for small files alone.
-    archive: Option<[f64; 2]>,
+    /// The actions that state a gain, carried out; none where the stick is no case.
+    pub carried_out: Vec<CarriedOut>,
 }
 
 impl Seen {
+    /// A random stick, its first screen, what its actions gained, and its twin.
+    pub fn explained(seed: u64, index: u64) -> anyhow::Result<String> {
+        let case = Case::new(seed, index, faults_of(index)?)?;
+        let seen = Self::of_case(seed, index)?;
+        let actions: String = seen.carried_out.iter().map(|each| format!("# {}\n", each.text())).collect();
+        let twin = match StickTwin::of(&seen.run) {
+            Ok(twin) => twin.profile.to_toml()?,
+            Err(error) => format!("# {error}\n"),
+        };
+        Ok(format!("{}\n{}\n{actions}# its twin\n{twin}", case.describe(), seen.text))
+    }
+
     /// A random stick with no, one or two faults.
     pub fn of_case(seed: u64, index: u64) -> anyhow::Result<Self> {
-        let faults = usize::try_from(index % 3)?;
+        let faults = faults_of(index)?;
         let case = Case::new(seed, index, faults).with_context(|| format!("case {index}"))?;
         let name = format!("case {index} of seed {seed} with {faults} faults");
-        let seen = Self::of(name, &mut case.device()?, case.survey_seed, attachment(&case))?;
-        Ok(Self { archive: Some(case.archive_gains()?), ..seen })
+        let attachment = with_files(attachment(&case), index / 3);
+        let mut seen = Self::of(name, &mut case.device()?, case.survey_seed, attachment)?;
+        for action in &seen.screen.verdict.actions {
+            seen.carried_out.extend(CarriedOut::of(&case, &seen.run, &seen.findings, action)?);
+        }
+        Ok(seen)
     }
 
     /// A built-in profile.
@@ -78,12 +95,13 @@ impl Seen {
             remarks: Vec::new(),
         };
         let findings = findings_of(&run);
-        let report = Report::new(&run, &findings);
+        let predicted = gains_of_actions(&run, || true).unwrap_or_default();
+        let report = Report { predicted, ..Report::new(&run, &findings) };
         let screen = first_screen(&report).context("no first screen")?;
         let text = first_screen_text(&report, 80, Style::Plain).context("no first screen")?;
         let details = terminal(&report, 100, Style::Plain);
         let (time, written) = (cost.device_time, cost.bytes_written);
-        Ok(Self { name, screen, text, details, run, findings, time, written, archive: None })
+        Ok(Self { name, screen, text, details, run, findings, time, written, carried_out: Vec::new() })
     }
 
     pub fn state(&self) -> &'static str {
@@ -95,21 +113,31 @@ impl Seen {
         !matches!(self.screen.verdict.diagnosis.conclusion, Conclusion::Unknown { .. })
     }
 
-    /// Whether the gain of an archive lies in its interval; `None` if none is advised, or the truth is not
-    /// known.
-    pub fn archive_is_covered(&self) -> Option<bool> {
-        let action = self.screen.verdict.actions.iter().find(|action| action.kind == ActionKind::Archive)?;
-        let [everyday, small_files] = self.archive?;
-        let truth = if action.scope == GainScope::Everyday { everyday } else { small_files };
-        action.gain.map(|gain| (gain.low..=gain.high).contains(&truth))
-    }
-
     pub fn contradictions(&self) -> Vec<String> {
         check::contradictions(self).into_iter().map(|text| format!("{}: {text}", self.name)).collect()
     }
 
     pub fn line(&self) -> String {
-        let gains: Vec<String> = self.screen.actions.iter().map(|action| action.gain.clone()).collect();
-        format!("{}: {} {gains:?}, archive {:?}", self.name, self.screen.headline, self.archive)
+        format!("{}: {}", self.name, self.screen.headline)
     }
+}
+
+/// The number of faults of a case.
+fn faults_of(index: u64) -> anyhow::Result<usize> {
+    Ok(usize::try_from(index % 3)?)
+}
+
+/// The filesystems of sticks, with the options that desktops mount them with.
+const FILESYSTEMS: [(&str, &[&str]); 4] =
+    [("vfat", &[]), ("vfat", &["flush"]), ("exfat", &[]), ("ext4", &[])];
+
+/// The partition of the stick with one of the filesystems.
+fn with_files(attachment: Attachment, index: u64) -> Attachment {
+    let (filesystem, options) = FILESYSTEMS[(index % FILESYSTEMS.len() as u64) as usize];
+    let made = |volume| Volume {
+        filesystem: Some(filesystem.to_owned()),
+        mount_options: options.iter().map(|option| (*option).to_owned()).collect(),
+        ..volume
+    };
+    Attachment { volumes: attachment.volumes.into_iter().map(made).collect(), ..attachment }
 }

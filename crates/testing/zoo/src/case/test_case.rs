@@ -134,6 +134,15 @@ impl Case {
         Ok([everyday, small_files])
     }
 
+    /// The speed-up of an everyday copy without this fault; 1 if the stick does not have it.
+    ///
+    /// # Errors
+    /// [`ZooError::Profile`] if the counterfactual stick is impossible.
+    pub fn everyday_gain(&self, without: Fault) -> Result<f64, ZooError> {
+        let now = copy::seconds_per_byte(&self.build, CopyMethod::default(), self.seed, copy::EVERYDAY)?;
+        Ok(now / self.seconds_without(without, copy::EVERYDAY)?)
+    }
+
     /// Seconds per byte of the copy in the counterfactual without this fault.
     fn seconds_without(&self, fault: Fault, shares: [f64; 4]) -> Result<f64, ZooError> {
         let method = CopyMethod {
