@@ -60,6 +60,14 @@ pub enum PlaceState {
     WriteError,
 }
 
+impl PlaceState {
+    /// Whether a request failed: the device said that it lost the data.
+    #[must_use]
+    pub const fn is_error(self) -> bool {
+        matches!(self, Self::ReadError | Self::WriteError)
+    }
+}
+
 /// A place that was written and read back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SampledPlace {

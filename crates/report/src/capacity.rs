@@ -34,16 +34,31 @@ pub fn headline(verdict: &CapacityVerdict) -> String {
         ),
         CapacityKind::NoSign => no_sign(verdict),
         CapacityKind::Undecided => undecided(verdict),
-        CapacityKind::Scattered => match one_part(verdict) {
-            Some([start, end]) => format!("BAD: says {says}, but loses data between {start} and {end}."),
-            None => format!(
-                "BAD: says {says}, but {} of all places lose data, all over the device.",
-                share(verdict.bad_share)
-            ),
-        },
+        CapacityKind::Scattered => scattered(verdict, &says),
         kind => {
             let kept = verdict.true_size.unwrap_or_default();
             stores_less(kind, verdict.announced, kept, verdict.bad_share)
+        }
+    }
+}
+
+/// Bad places without a boundary: one of those that were tested, all of one part, or some everywhere.
+fn scattered(verdict: &CapacityVerdict, says: &str) -> String {
+    let is_failing = verdict.bad.iter().all(|bad| bad.state.is_error());
+    let [loses, lose] = if is_failing { ["fails", "fail"] } else { ["loses data", "lose data"] };
+    let tested = verdict.places.len();
+    let lost = verdict.places.iter().filter(|place| is_lost(place, verdict)).count();
+    match one_part(verdict) {
+        Some(_) if lost == 1 => {
+            format!(
+                "BAD: says {says}, but one of {} that were tested {loses}.",
+                counted(tested as u64, "place")
+            )
+        }
+        Some([start, end]) => format!("BAD: says {says}, but {loses} between {start} and {end}."),
+        None => {
+            let share = share(verdict.bad_share);
+            format!("BAD: says {says}, but {share} of all places {lose}, all over the device.")
         }
     }
 }
@@ -382,8 +397,12 @@ mod tests {
         let one = headline(&places(&[good, good, lost, lost, good]));
         assert_eq!(one, "BAD: says 128 GB, but loses data between 2.00 GB and 5.00 GB.");
         let single = headline(&places(&[good, lost, good]));
-        assert_eq!(single, "BAD: says 128 GB, but loses data between 1.00 GB and 3.00 GB.");
-        assert!(headline(&places(&[good, lost, good, lost, good])).contains("all over the device"));
+        assert_eq!(single, "BAD: says 128 GB, but one of 3 places that were tested loses data.");
+        let many = places(&[good, lost, good, lost, good]);
+        assert!(headline(&many).ends_with("lose data, all over the device."));
+        let failing =
+            CapacityVerdict { bad: vec![BadPlaces { state: PlaceState::WriteError, count: 2 }], ..many };
+        assert!(headline(&failing).ends_with("of all places fail, all over the device."));
     }
 
     #[test]

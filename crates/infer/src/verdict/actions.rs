@@ -46,7 +46,12 @@ const USABLE_MIN: Bytes = Bytes::mib(64);
 /// What comes before all else: data is lost, or may be. Where places below the true size are bad too, no part
 /// is recommended.
 fn safety(run: &RunFile) -> Option<ActionKind> {
+    let save = if run.is_erased { ActionKind::KeepNoData } else { ActionKind::BackUp };
     if let Some(verdict) = run.false_capacity() {
+        if verdict.kind == CapacityKind::Scattered {
+            // Another test adds nothing: no part of it is sound.
+            return Some(save);
+        }
         let size =
             verdict.true_size.filter(|size| *size >= USABLE_MIN && verdict.kind != CapacityKind::Mixed);
         return Some(size.map_or(ActionKind::VerifyCapacity, ActionKind::UseTrueSize));
@@ -54,8 +59,7 @@ fn safety(run: &RunFile) -> Option<ActionKind> {
     if run.loses_data() {
         return Some(ActionKind::VerifyCapacity);
     }
-    let kind = if run.is_erased { ActionKind::KeepNoData } else { ActionKind::BackUp };
-    (run.failed_requests > 0).then_some(kind)
+    (run.failed_requests > 0).then_some(save)
 }
 
 /// The measurement that would decide an unknown bottleneck.

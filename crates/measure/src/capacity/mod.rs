@@ -331,7 +331,9 @@ fn boundary_outcome(
         outcome.true_size = Some(if rest.is_zero() { period } else { rest });
         return Ok(outcome);
     }
-    outcome.kind = CapacityKind::Mixed;
+    // Where requests fail below the boundary too, it is no end of the flash: more of them failed there.
+    let is_failing = search.is_failing;
+    outcome.kind = if is_failing { CapacityKind::Scattered } else { CapacityKind::Mixed };
     Ok(outcome)
 }
 
