@@ -109,7 +109,8 @@ impl EraseBlocks {
             self.taken += 1;
             return Some(self.erase_block * (self.first + self.count - self.taken));
         }
-        let index = if self.is_backward { self.count - 1 - self.taken } else { self.taken };
+        // The one at the start comes last: the FAT area may be larger than what is left out.
+        let index = if self.is_backward { self.count - 1 - self.taken } else { self.taken + 1 };
         let block = u128::from(index) * u128::from(self.step) % u128::from(self.count);
         self.taken += 1;
         Some(self.erase_block * (self.first + u64::try_from(block).ok()?))
@@ -150,6 +151,18 @@ mod tests {
         assert_eq!(taken.iter().collect::<BTreeSet<_>>().len() as u64, left);
         let apart = |a: usize, b: usize| taken[a].abs_diff(taken[b]);
         assert!((0..8).all(|a| (0..a).all(|b| apart(a, b) > left / 24)), "{:?}", &taken[..8]);
+    }
+
+    #[test]
+    fn the_block_at_the_start_is_allocated_last() {
+        let device = MemoryDevice::new(Bytes::mib(100));
+        for is_backward in [false, true] {
+            let mut blocks = EraseBlocks::to_write(&device, Bytes::kib(256)).unwrap();
+            blocks.is_backward = is_backward;
+            let taken: Vec<Bytes> = std::iter::from_fn(|| blocks.take()).collect();
+            assert_eq!(taken.iter().min(), taken.last());
+            assert!(taken[..2].iter().all(|offset| *offset >= Bytes::mib(30)), "{:?}", &taken[..2]);
+        }
     }
 
     #[test]
