@@ -1,6 +1,7 @@
 //! What to do, from the diagnosis alone: an action removes a bottleneck that the diagnosis names.
 
 use flashscope_device::Bytes;
+use flashscope_record::attachment::Link;
 use flashscope_record::capacity::CapacityKind;
 use flashscope_record::diagnosis::{
     Bottleneck, Conclusion, Cost, Decider, Diagnosis, DiagnosisReason, GAIN_REPORTED_MIN, Gain,
@@ -84,7 +85,10 @@ fn removals(run: &RunFile, findings: &[Finding], diagnosis: &Diagnosis) -> impl 
     let worth_it = diagnosis.costs.iter().filter(|cost| is_worth_it(cost.gain));
     let removal = |(bottleneck, gain): (Bottleneck, Gain)| {
         let kind = match bottleneck {
-            Bottleneck::Link => ActionKind::FasterPort,
+            Bottleneck::Link => {
+                let link = run.attachment.link.as_ref();
+                link.and_then(Link::faster_bytes_per_s).map(|_| ActionKind::FasterPort)?
+            }
             Bottleneck::Reader => ActionKind::FasterReader,
             Bottleneck::Driver => ActionKind::LargerCommands,
             Bottleneck::Alignment | Bottleneck::Filesystem => ActionKind::Realign,

@@ -10,7 +10,7 @@ mod time_bar;
 
 use flashscope_device::Bytes;
 use flashscope_infer::verdict_of;
-use flashscope_record::diagnosis::Bottleneck;
+use flashscope_record::diagnosis::{Bottleneck, Conclusion};
 use flashscope_record::observation::{Direction, Order};
 use flashscope_record::verdict::{Mark, SpeedNumber, U3_BYTES_PER_S, Verdict, VerdictState};
 
@@ -69,14 +69,16 @@ pub struct NumberText {
 pub fn first_screen(report: &Report<'_>) -> Option<FirstScreen> {
     let verdict = verdict_of(report.run, report.findings, &report.predicted)?;
     let has_gain = verdict.actions.iter().any(|action| action.gain.is_some());
-    let is_known = verdict.state != VerdictState::Unknown && !verdict.state.is_alarm();
+    let is_unknown = matches!(verdict.diagnosis.conclusion, Conclusion::Unknown { .. });
+    let is_limit_known = !is_unknown && !verdict.state.is_alarm();
     Some(FirstScreen {
         identity: identity::facts(report),
         headline: printable(&headline(&verdict, report)),
         numbers: verdict.numbers.iter().map(number).collect(),
-        time: time_bar::parts(&verdict.diagnosis),
+        // The shares of what was tested say nothing about the rest.
+        time: if is_unknown { Vec::new() } else { time_bar::parts(&verdict.diagnosis) },
         actions: verdict.actions.iter().map(|action| actions::text(action, report)).collect(),
-        limit: (!has_gain && is_known).then(|| limit(&verdict)).flatten(),
+        limit: (!has_gain && is_limit_known).then(|| limit(&verdict)).flatten(),
         scope: verdict.diagnosis.copy_max.map(scope),
         failed_claim: crate::classes::failed_claim(report.run),
         verdict,
@@ -154,6 +156,10 @@ fn limit(verdict: &Verdict) -> Option<String> {
         .diagnosis
         .copy_max
         .map_or_else(String::new, |copy_max| format!(", in a stream of {}", rounded(copy_max)));
+    if verdict.diagnosis.bottleneck() == Some(Bottleneck::Link) {
+        let carries = format!("{speed_text} MB/s{pauses} is all that this link carries{over}");
+        return Some(format!("{carries}, and no faster link is known for it"));
+    }
     let all = format!("{speed_text} MB/s{pauses} is all that its flash does in large writes{over}");
     let ratio = U3_BYTES_PER_S / speed.bytes_per_s;
     Some(if ratio >= BETTER_RATIO_MIN {

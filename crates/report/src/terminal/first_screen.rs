@@ -18,11 +18,11 @@ const LINES_MAX: usize = 20;
 const BAR_MAX: usize = 60;
 
 /// The first screen, lines at most `width` columns wide. If it has more than [`LINES_MAX`] lines, it loses
-/// its blank lines, then the failed claim, then its last actions.
+/// its blank lines, then the failed claim, then its last actions, but not the first.
 pub fn draw(screen: &FirstScreen, width: usize, style: Style) -> String {
     let all = screen.actions.len();
     let claim = screen.failed_claim.as_deref().filter(|claim| claim.width() + 2 <= width.min(WIDTH_MAX));
-    let fewer = (0..=all).rev().map(|actions| (actions, false, None));
+    let fewer = (all.min(1)..=all).rev().map(|actions| (actions, false, None));
     let layouts = [(all, true, claim), (all, false, claim)].into_iter().chain(fewer);
     let mut text = String::new();
     for (actions, is_airy, claim) in layouts {
@@ -187,7 +187,7 @@ fn actions(page: &mut Lines, actions: &[ActionText], limit: Option<&str>) {
     }
     match limit {
         Some(limit) => page.wrapped(&format!("Nothing makes it faster: {limit}."), 2, Ink::Normal),
-        None if actions.is_empty() => page.line("  Nothing.", Ink::Normal),
+        None if actions.is_empty() => page.line("  Nothing that is known.", Ink::Normal),
         None => {}
     }
 }

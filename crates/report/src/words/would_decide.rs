@@ -92,7 +92,7 @@ const fn larger(quantity: Quantity) -> &'static str {
         Quantity::BlockCount => "more open blocks",
         Quantity::Bursts => "longer bursts",
         Quantity::Pauses => "longer pauses",
-        Quantity::Stream => "a longer stream (--write-budget, --time-budget)",
+        Quantity::Stream => "a longer stream (check --sustained, or larger budgets)",
     }
 }
 

@@ -35,12 +35,14 @@ fn state(seen: &Seen) -> Vec<String> {
         verdict.numbers.iter().map(flashscope_record::verdict::SpeedNumber::mark).collect();
     let has_poor_write = [marks[1], marks[3]].contains(&Some(Mark::Poor));
     let is_slow = matches!(verdict.state, VerdictState::Slow | VerdictState::SlowSmallWrites);
+    let is_unknown = matches!(verdict.diagnosis.conclusion, Conclusion::Unknown { .. });
     let is_limited = matches!(verdict.diagnosis.conclusion, Conclusion::Bottleneck(_));
     let found = [
         unless(
             verdict.state != VerdictState::Fast || !marks.contains(&Some(Mark::Poor)),
             "fast, with a poor number",
         ),
+        unless(!is_unknown || seen.screen.limit.is_none(), "nothing helps, though the cause is unknown"),
         unless(is_slow || !has_poor_write, "a poor write speed, and not slow"),
         unless(!is_slow || has_poor_write || is_limited, "slow, without a poor write speed or a bottleneck"),
     ];
@@ -55,7 +57,9 @@ fn numbers(seen: &Seen) -> Vec<String> {
 
 fn times(seen: &Seen) -> Vec<String> {
     let sum: u32 = seen.screen.time.iter().map(|part| part.percent).sum();
-    unless(sum == 100, format!("the time sums to {sum} %")).into_iter().collect()
+    unless(sum == 100 || seen.screen.time.is_empty(), format!("the time sums to {sum} %"))
+        .into_iter()
+        .collect()
 }
 
 /// Each action removes a bottleneck that is named, and gains something.
