@@ -36,6 +36,9 @@ pub fn on_interrupt() -> Result<Interrupt, Failure> {
     installed.clone().map_err(|error| anyhow!(error)).or_exit(Exit::Failed, "cannot handle Ctrl-C")
 }
 
+/// Said where the results are those of a part of the measurement.
+pub const INTERRUPTED: &str = "interrupted: only what was measured until then is shown";
+
 /// The end of a command that an interrupt met before it wrote anything.
 pub fn interrupted() -> Failure {
     Failure { exit: Exit::Interrupted, error: anyhow!("interrupted; nothing was written") }

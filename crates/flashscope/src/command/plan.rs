@@ -51,6 +51,7 @@ pub fn run(arguments: &Plan, printer: &Printer) -> Result<Exit, Failure> {
     }
     let known = findings(arguments, &mut target, printer)?;
     if target.interrupt.is_requested() {
+        printer.remark("interrupted: no plan");
         return Ok(Exit::Interrupted);
     }
     let true_size = true_size(arguments, &target, known.as_ref().map(|(run, _)| run));
@@ -67,6 +68,7 @@ pub fn run(arguments: &Plan, printer: &Printer) -> Result<Exit, Failure> {
     plan.predicted =
         recorded.and_then(|(run, _)| plan_gain::predicted(run, &plan, || !target.interrupt.is_requested()));
     if target.interrupt.is_requested() {
+        printer.remark("interrupted: no plan");
         return Ok(Exit::Interrupted);
     }
     let versions = versions(&plan, printer)?;

@@ -12,6 +12,7 @@ use flashscope_report::{Report, first_screen_text, terminal, words};
 use super::concluded::Concluded;
 use crate::document::{BenchFilesDocument, BenchMethodsDocument, FindingsDocument, Identity, VERSION};
 use crate::exit::{Exit, Failure};
+use crate::interrupt::INTERRUPTED;
 use crate::outputs;
 use crate::printer::Printer;
 use crate::target::{Plugged, Target};
@@ -189,6 +190,7 @@ pub fn end(
         if !target.is_virtual && !run.observations.is_empty() {
             store_interrupted(&target.text, run, files, printer)?;
         }
+        printer.remark(INTERRUPTED);
         return Ok(Exit::Interrupted);
     }
     if !target.is_virtual && was_lost(run) {

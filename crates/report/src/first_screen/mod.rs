@@ -19,6 +19,8 @@ use crate::speeds::rounded;
 use crate::terms::order_name;
 use crate::{Report, printable};
 
+use cut_short::{CutShort, cut_short};
+
 pub use actions::ActionText;
 pub use time_bar::TimePart;
 
@@ -70,7 +72,8 @@ pub fn first_screen(report: &Report<'_>) -> Option<FirstScreen> {
     let verdict = verdict_of(report.run, report.findings, &report.predicted)?;
     let has_gain = verdict.actions.iter().any(|action| action.gain.is_some());
     let is_unknown = matches!(verdict.diagnosis.conclusion, Conclusion::Unknown { .. });
-    let is_limit_known = !is_unknown && !verdict.state.is_alarm();
+    let is_interrupted = cut_short(report.run) == Some(CutShort::Interrupt);
+    let is_limit_known = !is_unknown && !is_interrupted && !verdict.state.is_alarm();
     Some(FirstScreen {
         identity: identity::facts(report),
         headline: printable(&headline(&verdict, report)),
@@ -79,7 +82,10 @@ pub fn first_screen(report: &Report<'_>) -> Option<FirstScreen> {
         time: if is_unknown { Vec::new() } else { time_bar::parts(&verdict.diagnosis) },
         actions: verdict.actions.iter().map(|action| actions::text(action, report)).collect(),
         limit: (!has_gain && is_limit_known).then(|| limit(&verdict)).flatten(),
-        scope: verdict.diagnosis.copy_max.map(scope),
+        scope: match is_interrupted {
+            true => Some("Interrupted: only a part was measured.".to_owned()),
+            false => verdict.diagnosis.copy_max.map(scope),
+        },
         failed_claim: crate::classes::failed_claim(report.run),
         verdict,
     })

@@ -33,7 +33,10 @@ pub fn run(arguments: &BenchCache, printer: &Printer) -> Result<Exit, Failure> {
     let mut reading = Reading { arguments, target: layers, interrupt, printer };
     let speeds = match reading.all(&identity) {
         Ok(speeds) => speeds,
-        Err(Stopped::Interrupted) => return Ok(Exit::Interrupted),
+        Err(Stopped::Interrupted) => {
+            printer.remark("interrupted: no result");
+            return Ok(Exit::Interrupted);
+        }
         Err(Stopped::Host(LayeredError::Open(error))) => return Err(failed_to_open(error)),
         Err(Stopped::Host(error)) => return Err(Failure { exit: Exit::Failed, error: error.into() }),
     };

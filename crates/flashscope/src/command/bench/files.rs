@@ -17,7 +17,7 @@ use flashscope_report::{counted, serve_command};
 use crate::args::{BenchFiles, FlushName};
 use crate::command::show;
 use crate::exit::{Exit, Failure};
-use crate::interrupt::on_interrupt;
+use crate::interrupt::{INTERRUPTED, on_interrupt};
 use crate::printer::Printer;
 use crate::target::{Plugged, directory_failure as failure, instead, plugged};
 use crate::{duration, outputs};
@@ -40,7 +40,10 @@ pub fn run(arguments: &BenchFiles, printer: &Printer) -> Result<Exit, Failure> {
     let was_wrong = wrong(&data);
     show(arguments, data, plugged, &ended, printer)?;
     match ended {
-        Err(Stopped::Interrupted) => Ok(Exit::Interrupted),
+        Err(Stopped::Interrupted) => {
+            printer.remark(INTERRUPTED);
+            Ok(Exit::Interrupted)
+        }
         Err(Stopped::Host(error)) => Err(failure(error)),
         Ok(()) if was_wrong => Ok(Exit::Problem),
         Ok(()) => Ok(Exit::Fine),

@@ -15,7 +15,7 @@ use flashscope_report::serve_command;
 use crate::args::BenchMethods;
 use crate::command::show;
 use crate::exit::{Exit, Failure};
-use crate::interrupt::on_interrupt;
+use crate::interrupt::{INTERRUPTED, on_interrupt};
 use crate::printer::Printer;
 use crate::target::{self, plugged};
 use crate::{confirm, duration, outputs};
@@ -34,7 +34,10 @@ pub fn run(arguments: &BenchMethods, printer: &Printer) -> Result<Exit, Failure>
         workload.measure(&mut place, &on_interrupt()?, &mut |event| print(event, arguments, printer));
     show(arguments, &place, &measured, printer)?;
     match measured.ended {
-        Err(Stopped::Interrupted) => Ok(Exit::Interrupted),
+        Err(Stopped::Interrupted) => {
+            printer.remark(INTERRUPTED);
+            Ok(Exit::Interrupted)
+        }
         Err(Stopped::Host(error)) => Err(failure(error)),
         Ok(()) => Ok(Exit::Fine),
     }

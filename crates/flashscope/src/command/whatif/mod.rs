@@ -25,10 +25,12 @@ pub fn run(arguments: &Whatif, printer: &Printer) -> Result<Exit, Failure> {
     let run = run::of(arguments, printer)?;
     let interrupt = on_interrupt()?;
     if interrupt.is_requested() {
+        printer.remark("interrupted: nothing was predicted");
         return Ok(Exit::Interrupted);
     }
     let predicted = Predicted::of(&run, &recordings, arguments, &interrupt)?;
     if interrupt.is_requested() {
+        printer.remark("interrupted: nothing was predicted");
         return Ok(Exit::Interrupted);
     }
     let name = if run.device_name.is_empty() { &run.target } else { &run.device_name };
