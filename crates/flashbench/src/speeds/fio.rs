@@ -29,18 +29,19 @@ pub(super) fn read(lines: &[&str]) -> Result<Option<Speeds>, FioError> {
     let version = document["fio version"].as_str().unwrap_or("fio").replace("fio-", "fio ");
     let global = options(&document["global options"]);
     let jobs = document["jobs"].as_array().map_or(&[][..], Vec::as_slice);
-    let rows: Vec<PublishedSpeed> = jobs.iter().flat_map(|job| rows_of(job, &global)).collect();
+    let rows: Vec<PublishedSpeed> = clones(jobs)
+        .into_iter()
+        .flat_map(|jobs| together(jobs.iter().map(|job| rows_of(job, &global))))
+        .collect();
     if rows.is_empty() {
         return Err(FioError::NoSpeed);
     }
     let failed = jobs.iter().filter(|job| is_failed(job)).count();
-    let remark = (failed > 0).then(|| format!("{failed} jobs of fio ended with an error and are left out"));
-    Ok(Some(Speeds {
-        program: version,
-        rows,
-        read_back: ReadBack::default(),
-        remarks: remark.into_iter().collect(),
-    }))
+    let mut remarks: Vec<String> = jobs.iter().flat_map(|job| remarks(job, &global)).collect();
+    remarks.dedup();
+    remarks
+        .extend((failed > 0).then(|| format!("{failed} jobs of fio ended with an error and are left out")));
+    Ok(Some(Speeds { program: version, rows, read_back: ReadBack::default(), remarks }))
 }
 
 /// The JSON among the lines: fio prints warnings before and after it. `None` if it is none of fio.
@@ -62,16 +63,81 @@ fn is_failed(job: &Value) -> bool {
     job["error"].as_i64().is_some_and(|error| error != 0)
 }
 
+/// The entries in groups: the processes of one job (`numjobs`) have an entry each, if fio was not asked to
+/// report them together.
+fn clones(jobs: &[Value]) -> Vec<&[Value]> {
+    let count =
+        |job: &Value| job["job options"]["numjobs"].as_str().and_then(|text| text.parse::<usize>().ok());
+    let mut groups = Vec::new();
+    let mut rest = jobs;
+    while let Some(first) = rest.first() {
+        let is_same = |job: &&Value| ["jobname", "job options"].iter().all(|key| job[*key] == first[*key]);
+        let same = rest.iter().take_while(is_same).count();
+        let wanted =
+            count(first).filter(|count| *count == same && rest[..same].iter().all(|job| !is_failed(job)));
+        let (group, others) = rest.split_at(wanted.unwrap_or(1));
+        groups.push(group);
+        rest = others;
+    }
+    groups
+}
+
+/// The rows of processes that ran at once: their speeds add up.
+fn together(of_each: impl Iterator<Item = Vec<PublishedSpeed>>) -> Vec<PublishedSpeed> {
+    let mut sums: Vec<PublishedSpeed> = Vec::new();
+    for row in of_each.flatten() {
+        let Some(sum) = sums.iter_mut().find(|sum| sum.direction == row.direction) else {
+            sums.push(row);
+            continue;
+        };
+        sum.bytes_per_s += row.bytes_per_s;
+        sum.requests_per_s = sum.requests_per_s.zip(row.requests_per_s).map(|(a, b)| a + b);
+    }
+    sums
+}
+
+/// An option of a job, by any of its names: its own, or that of all jobs.
+fn option_of(job: &Value, global: &Map<String, Value>, names: &[&str]) -> Option<String> {
+    let of = |options: &Map<String, Value>| names.iter().find_map(|name| options.get(*name).cloned());
+    let own = of(&options(&job["job options"])).or_else(|| of(global));
+    own.and_then(|value| value.as_str().map(str::to_owned))
+}
+
+/// Options that make a job wait: its speed is not the device's.
+const LIMITS: [&str; 4] = ["rate", "rate_iops", "thinktime", "rate_process"];
+
+/// Why the speeds of a job are not those of the device.
+fn remarks(job: &Value, global: &Map<String, Value>) -> Vec<String> {
+    let name: String = job["jobname"].as_str().unwrap_or_default().chars().take(100).collect();
+    let limit = LIMITS.iter().find(|limit| option_of(job, global, &[**limit]).is_some());
+    let limited = limit.map(|limit| format!("the option {limit} of job '{name}' slows it down by intent"));
+    let mode = option_of(job, global, &["rw", "readwrite"]).unwrap_or_default();
+    let mixed = is_mixed(&mode)
+        .then(|| format!("job '{name}' mixes reads and writes: neither speed is reached alone"));
+    let skips = mode
+        .contains(':')
+        .then(|| format!("job '{name}' ({mode}) leaves gaps or repeats places between its requests"));
+    [limited, mixed, skips].into_iter().flatten().collect()
+}
+
+/// Whether a job of this mode mixes reads and writes.
+fn is_mixed(mode: &str) -> bool {
+    let mode = mode.split(':').next().unwrap_or_default();
+    matches!(mode, "rw" | "readwrite" | "randrw")
+}
+
 fn rows_of(job: &Value, global: &Map<String, Value>) -> Vec<PublishedSpeed> {
-    let own = options(&job["job options"]);
     // fio 2.2 and older print no options, and then nothing is known of them.
-    let has_options = !own.is_empty() || !global.is_empty();
-    let option = |names: &[&str]| {
-        let of = |options: &Map<String, Value>| names.iter().find_map(|name| options.get(*name).cloned());
-        of(&own).or_else(|| of(global)).and_then(|value| value.as_str().map(str::to_owned))
-    };
+    let has_options = !options(&job["job options"]).is_empty() || !global.is_empty();
+    let option = |names: &[&str]| option_of(job, global, names);
     let mode = option(&["rw", "readwrite"]).unwrap_or_else(|| "read".to_owned());
-    let order = if mode.starts_with("rand") { Order::Random } else { Order::Linear };
+    let order = match mode.as_str() {
+        mode if mode.starts_with("rand") => Some(Order::Random),
+        // Requests of the other direction, or gaps, lie between sequential ones.
+        mode if is_mixed(mode) || mode.contains(':') => None,
+        _ => Some(Order::Linear),
+    };
+    let has_sizes = option(&["bsrange", "blocksize_range", "bssplit"]).is_some();
     let count = |name: &str| match option(&[name]) {
         Some(text) => text.parse().ok(),
         None => has_options.then_some(1),
@@ -86,10 +152,11 @@ fn rows_of(job: &Value, global: &Map<String, Value>) -> Vec<PublishedSpeed> {
         let bytes_per_s = of("bw_bytes").or_else(|| of("bw").map(|kibibytes| kibibytes * 1024.0))?;
         Some(PublishedSpeed {
             name: job["jobname"].as_str().unwrap_or_default().chars().take(100).collect(),
-            order: has_options.then_some(order),
+            order: order.filter(|_| has_options),
             request: blocks
                 .as_ref()
                 .map_or(has_options.then_some(DEFAULT_BLOCK), |text| block(text, direction))
+                .filter(|_| !has_sizes)
                 .filter(|request| of("iops").is_none_or(|iops| is_mean(*request, bytes_per_s / iops))),
             queue_depth: depth.filter(|depth| (1..=1 << 20).contains(depth)),
             threads: count("numjobs").filter(|threads| (1..=1 << 20).contains(threads)),
@@ -197,6 +264,43 @@ mod tests {
     fn a_document_in_one_line_is_read() {
         let line = sample("fio-sequential-write.json").replace('\n', " ");
         assert_eq!(speeds_of(&line).unwrap().rows.len(), 1);
+    }
+
+    /// A document with these jobs: options, and what follows them.
+    fn document_of(jobs: &[(&str, &str)]) -> String {
+        let job = |(options, rest): &(&str, &str)| {
+            format!(r#"{{"jobname": "w", "job options": {{{options}}}, {rest}}}"#)
+        };
+        let jobs: Vec<String> = jobs.iter().map(job).collect();
+        format!("{{\n\"fio version\": \"fio-3.33\",\n\"jobs\": [{}]\n}}", jobs.join(", "))
+    }
+
+    #[test]
+    fn processes_of_one_job_are_one_row() {
+        let write = r#""write": {"bw_bytes": 90000, "iops": 22.0}"#;
+        let clone = (r#""rw": "randwrite", "bs": "4k", "numjobs": "3""#, write);
+        let all = speeds_of(&document_of(&[clone; 3])).unwrap().rows;
+        assert_eq!(all.len(), 1);
+        assert_eq!((all[0].bytes_per_s, all[0].requests_per_s, all[0].threads), (270e3, Some(66.0), Some(3)));
+        assert_eq!(speeds_of(&document_of(&[clone; 2])).unwrap().rows.len(), 2, "one is missing");
+        let failed = (clone.0, r#""error": 5"#);
+        assert_eq!(speeds_of(&document_of(&[clone, clone, failed])).unwrap().rows.len(), 2);
+    }
+
+    #[test]
+    fn jobs_that_are_no_plain_stream_are_not_called_one() {
+        let both = r#""read": {"bw_bytes": 8e6, "iops": 1953}, "write": {"bw_bytes": 8e6, "iops": 1953}"#;
+        let of = |options: &str| speeds_of(&document_of(&[(options, both)])).unwrap();
+        let mixed = of(r#""rw": "rw", "bs": "4k""#);
+        assert_eq!(mixed.rows[0].order, None);
+        assert!(mixed.remarks[0].contains("mixes reads and writes"), "{:?}", mixed.remarks);
+        let gaps = of(r#""rw": "write:64k", "bs": "4k""#);
+        assert!(gaps.rows[1].order.is_none() && gaps.remarks[0].contains("write:64k"), "{gaps:?}");
+        let limited = of(r#""rw": "write", "bs": "4k", "rate": "5m""#);
+        assert!(limited.remarks[0].contains("slows it down"), "{:?}", limited.remarks);
+        let sizes = of(r#""rw": "write", "bsrange": "4k-1M""#);
+        assert_eq!(sizes.rows[0].request, None);
+        assert!(of(r#""rw": "write", "bs": "4k""#).remarks.is_empty());
     }
 
     #[test]
