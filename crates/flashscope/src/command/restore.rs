@@ -113,6 +113,12 @@ fn find(arguments: &Restore, printer: &Printer) -> Result<Option<Journal>, Failu
             let name = printable(&path.to_string_lossy());
             return Err(usage(anyhow!("{name} is a directory; name a journal, or no file to find them all")));
         }
+        if path.exists() && !path.is_file() {
+            let name = printable(&path.to_string_lossy());
+            return Err(usage(anyhow!(
+                "{name} is a device, not a journal; leave it out, or name it with --target"
+            )));
+        }
         file_kind::refuse_other(path, &[Kind::Journal])?;
         let journal = Journal::read(path).map_err(|error| not_named(error, path))?;
         return unfinished(journal, printer);

@@ -78,6 +78,7 @@ fn invalid_targets_exit_with_2() {
     assert_refused(&["check", &path("empty.img")], 2, &["empty", "truncate"]);
     assert_refused(&["check", &path("tiny.img")], 2, &["100 bytes"]);
     assert_refused(&["check", "/dev/null"], 2, &["character device"]);
+    assert_refused(&["restore", "/dev/null"], 2, &["is a device", "--target"]);
     assert_refused(&["check", "sim:patriot"], 2, &["patriot-xt-16g"]);
     assert_refused(&["check", "sim:generic-2g?speed=9"], 2, &["speed", "seed"]);
     assert_refused(&["check", "sim:generic-2g?capacity=0"], 2, &["capacity"]);

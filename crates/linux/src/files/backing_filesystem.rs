@@ -63,7 +63,7 @@ const NETWORK_FILESYSTEMS: [&str; 12] = [
     "fuse.glusterfs",
     "fuse.rclone",
 ];
-const MEMORY_FILESYSTEMS: [&str; 2] = ["tmpfs", "ramfs"];
+const MEMORY_FILESYSTEMS: [&str; 3] = ["tmpfs", "ramfs", "devtmpfs"];
 /// FUSE filesystems on a block device.
 const FUSE_ON_A_DISK: &str = "fuseblk";
 

@@ -97,8 +97,9 @@ pub fn sentences(devices: &[Compared<'_>]) -> Vec<String> {
             let (faster, slower) = (name(ratio.faster), name(ratio.slower));
             let so_far = if ratio.is_sustained { "" } else { ", as far as was measured" };
             if ratio.low <= 1.0 {
+                let stream = if ratio.is_sustained { " in a long stream" } else { "" };
                 return format!(
-                    "Whether {faster} or {slower} writes faster is not certain{so_far}: {likely} times ({low} to {high})."
+                    "Whether {faster} or {slower} writes faster{stream} is not certain{so_far}: {likely} times ({low} to {high})."
                 );
             }
             format!("{faster} writes {likely} times as fast as {slower}{so_far} ({low} to {high}).")

@@ -4,7 +4,7 @@ use flashscope_device::Bytes;
 use flashscope_infer::streams::throughput_profile::throughput_profile;
 use flashscope_record::attachment::Link;
 use flashscope_record::diagnosis::{Bottleneck, Diagnosis, GAIN_REPORTED_MIN, Gain};
-use flashscope_record::finding::{Finding, FindingId, FtlClass, Outcome};
+use flashscope_record::finding::{Finding, FindingId, FtlClass, Outcome, WouldDecide};
 use serde::Serialize;
 
 use super::bottleneck::gain_text;
@@ -251,7 +251,10 @@ fn keep_fat_area(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
 fn measure_more(report: &Report<'_>, _: &Diagnosis) -> Option<Advice> {
     let findings = FindingId::ALL.into_iter().filter_map(|id| report.finding(id));
     let undecided = findings.filter_map(|finding| match &finding.outcome {
-        Outcome::Unknown { reason, would_decide } if !would_decide.is_empty() => {
+        // What needs another finding first is no measurement to make next.
+        Outcome::Unknown { reason, would_decide }
+            if would_decide.iter().any(|each| !matches!(each, WouldDecide::Finding(_))) =>
+        {
             Some((finding.id, reason, would_decide))
         }
         _ => None,
