@@ -2,7 +2,7 @@
 
 use flashscope_device::Bytes;
 use flashscope_record::attachment::{Attachment, Link};
-use flashscope_record::finding::{Finding, FindingId};
+use flashscope_record::finding::{Finding, FindingId, Outcome, Reason};
 use flashscope_record::observation::{Data, Observations};
 
 use crate::diagnosis::size_sweep::SizeSweep;
@@ -26,9 +26,22 @@ impl<'a> Inputs<'a> {
         self.finding(FindingId::PageBytes).and_then(Finding::bytes).filter(|page| !page.is_zero())
     }
 
-    /// The size of the write buffer; 0 if none was found.
+    /// The size of the write buffer; 0 if none was found. A fast start that a buffer explains counts as one:
+    /// it is too short to matter to an everyday copy, whatever it is.
     pub fn write_buffer(&self) -> Bytes {
-        self.finding(FindingId::WriteBufferBytes).and_then(Finding::bytes).unwrap_or_default()
+        let found = self.finding(FindingId::WriteBufferBytes).and_then(Finding::bytes);
+        found.or_else(|| self.short_fast_start()).unwrap_or_default()
+    }
+
+    /// The fast start of the long stream, if it may be a write buffer that was not found.
+    pub fn short_fast_start(&self) -> Option<Bytes> {
+        match &self.finding(FindingId::SlcCacheBytes)?.outcome {
+            Outcome::Unknown { reason, .. } => match reason.apart_from_early_end() {
+                Reason::MayBeMemory { fast, buffer: None, .. } => Some(*fast),
+                _ => None,
+            },
+            Outcome::Found { .. } => None,
+        }
     }
 
     /// The largest command of the host, if it is known. Larger requests are split.

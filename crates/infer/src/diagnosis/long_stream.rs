@@ -1,7 +1,7 @@
 //! The long write stream of *sustained*: its time per byte, its stalls, and its slow-down.
 
 use flashscope_device::Bytes;
-use flashscope_record::diagnosis::DiagnosisReason;
+use flashscope_record::diagnosis::{DiagnosisReason, GAIN_REPORTED_MIN};
 use flashscope_record::finding::{Finding, FindingId, Outcome, Value};
 use flashscope_record::observation::{Data, SustainedData, is_in_file};
 
@@ -102,6 +102,12 @@ pub fn slowdown(inputs: &Inputs<'_>, stream: &SustainedData) -> Result<Option<Sl
     let Some(slowdown) = Fill::of(stream).slowdown() else { return Ok(None) };
     let write_buffer: Bytes = inputs.write_buffer();
     match inputs.finding(FindingId::SlcCacheBytes).map(|finding| &finding.outcome) {
+        // What gains too little needs no cause.
+        Some(Outcome::Unknown { .. })
+            if slowdown.slow < slowdown.fast * GAIN_REPORTED_MIN || inputs.short_fast_start().is_some() =>
+        {
+            Ok(None)
+        }
         Some(Outcome::Unknown { reason, .. }) => Err(DiagnosisReason::Finding(reason.clone())),
         Some(Outcome::Found { value: Value::Bytes(cache), low: Value::Bytes(low), .. }) => {
             let exceeds_write_buffer = *cache > write_buffer && !low.is_zero();

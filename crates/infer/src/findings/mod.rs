@@ -24,7 +24,6 @@ use crate::open_blocks::open_units;
 use crate::sanity;
 use crate::size_sweep::sweep;
 use crate::size_sweep::write_unit::{self, SweepPoint};
-use crate::streams::write_buffer;
 use crate::thresholds::{SURE, SURE_ENOUGH};
 
 /// All findings from the observations of one device: one per [`FindingId`], in that order.
@@ -44,7 +43,7 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
         shows_surely(&align.boundary_signal) || page_by_writes.as_ref().is_some_and(is_sure);
     let open_units = seen.open_units();
     let [linear, random, class, merge] = open_units.findings;
-    let write_buffer = write_buffer::write_buffer(seen.write_buffer);
+    let write_buffer = seen.write_buffer();
     let [cache, sustained] = seen.sustained(&write_buffer);
     let erase_block = block_ends::or(align.erase_block, &align.blocks, seen.block_ends);
     let erase_block = seen.unless_ends_are_too_short(unless_off_alignment(erase_block, observations));

@@ -3,7 +3,8 @@
 use flashscope_device::Bytes;
 
 use flashscope_record::finding::{
-    Caveat, Confidence, Finding, FindingId, LogFault, Measurement, Outcome, Reason, Value, WouldDecide,
+    Caveat, Confidence, Finding, FindingId, LogFault, Measurement, Outcome, Quantity, Reason, Value,
+    WouldDecide,
 };
 use flashscope_record::observation::{
     AlignData, BlockEndsData, Data, FatAreaData, Observations, OpenUnitsData, Order, Source, SustainedData,
@@ -17,11 +18,7 @@ use crate::open_blocks::{fat_area, ftl_class, merge, open_units};
 use crate::published::Published;
 use crate::size_sweep::sweep;
 use crate::size_sweep::write_unit::{self, SweepPoint};
-use crate::streams::sustained;
-
-/// A few controllers have this much memory for writes; a cache of that size may be such memory. Largest seen:
-/// 64 MiB.
-const MEMORY_MAX: Bytes = Bytes::mib(64);
+use crate::streams::{sustained, write_buffer};
 
 /// An assumed block size stands if the device holds at least 64 such blocks for each that was written
 /// round-robin: then two of them rarely lie in one erase block. Guess.
@@ -54,7 +51,7 @@ pub struct Seen<'a> {
     pub block_ends: Option<&'a BlockEndsData>,
     published_fat_area: Vec<&'a FatAreaData>,
     sustained: Option<(&'a SustainedData, &'a Observations)>,
-    pub write_buffer: Option<&'a WriteBufferData>,
+    write_buffer: Option<&'a WriteBufferData>,
 }
 
 impl<'a> Seen<'a> {
@@ -206,17 +203,25 @@ impl<'a> Seen<'a> {
         number == 1 || self.open_units.last().is_some_and(|data| u64::from(number) <= room(data))
     }
 
+    /// The write buffer.
+    pub fn write_buffer(&self) -> Finding {
+        write_buffer::write_buffer(self.write_buffer, self.sustained.map(|(data, _)| data))
+    }
+
     /// Cache and steady speed.
     pub fn sustained(&self, write_buffer: &Finding) -> [Finding; 2] {
         let capacity = self.sustained.and_then(|(_, seen)| seen.conditions.capacity);
         let buffer = match write_buffer.outcome {
-            Outcome::Found { high: Value::Bytes(high), .. } => Some(high).filter(|high| *high > Bytes::ZERO),
+            Outcome::Found { high: Value::Bytes(high), .. } => Some(high),
             _ => None,
         };
         let [mut cache, speed] = sustained::sustained(self.sustained.map(|(data, _)| data), capacity, buffer);
-        let may_be_memory = |bytes: Bytes| bytes > Bytes::ZERO && bytes <= MEMORY_MAX;
-        if self.write_buffer.is_none() && cache.bytes().is_some_and(may_be_memory) {
-            cache.caveats.push(Caveat::MayBeMemory);
+        if let Outcome::Unknown { reason: Reason::MayBeMemory { buffer: None, .. }, would_decide } =
+            &mut cache.outcome
+            && self.write_buffer.is_some()
+        {
+            // Bursts were measured, and did not show the buffer.
+            *would_decide = vec![WouldDecide::Larger(Quantity::Bursts)];
         }
         [cache, speed]
     }

@@ -218,7 +218,7 @@ fn memory(stream: &[Stretch]) -> Option<Slowdown> {
 
 /// The bytes of the fast start that the flash had not taken by then, if it takes them at the slow speed
 /// throughout.
-fn kept(slowdown: &Slowdown) -> f64 {
+pub fn kept(slowdown: &Slowdown) -> f64 {
     slowdown.bytes * (1.0 - slowdown.fast / slowdown.slow)
 }
 

@@ -12,7 +12,7 @@ use crate::statistics::{count, student_within, whole_bytes};
 use crate::streams::batch_means::{BATCHES, FREEDOM, Mean};
 use crate::streams::fill::{
     AGREEMENT_CLEAR, ERROR_GOOD, ERROR_MAX, HALVES_MAX, MEMORY_MAX, error, explained, free_max, is_even,
-    rounded,
+    kept, rounded,
 };
 pub use crate::streams::fill::{Fill, SAMPLES_MIN, cache_max};
 use crate::streams::slowdown::Slowdown;
@@ -26,6 +26,9 @@ const ERROR_PER_PERIOD: f64 = 0.04;
 const FEW_PERIODS: f64 = 8.0;
 /// Up to this size it may be memory and cache, or a few blocks that were erased beforehand. Guess.
 const MEMORY_OR_CACHE_MAX: f64 = 2.0 * MEMORY_MAX;
+/// The largest memory of a controller that was seen. A fast start that memory of this size explains is a
+/// cache in most cases only.
+pub const MEMORY_SEEN_MAX: f64 = 64.0 * 1_048_576.0;
 /// The least half width of a speed's interval, as a share: the required standard error of the steady state
 /// (docs/methods/sustained.md).
 const HALF_WIDTH_MIN: f64 = 0.01;
@@ -36,6 +39,9 @@ const EDGE: f64 = 0.02;
 const MODEL_ERROR: f64 = 0.02;
 /// The same for a cache as small as a controller's memory. Guess.
 const SMALL_CACHE_ERROR: f64 = 0.1;
+/// The same for a cache that memory of the size of the largest seen explains as well, without bursts that
+/// show none. Guess: few controllers have so much memory.
+const LARGE_MEMORY_ERROR: f64 = 0.15;
 /// A stream is even if stalls take less than this share of its time. Guess.
 const STALLED_MIN: f64 = 0.05;
 /// The probability of a cache that was not seen: cells of two bits may hold one in half of the capacity, and
@@ -43,7 +49,7 @@ const STALLED_MIN: f64 = 0.05;
 const UNSEEN_CACHE_ERROR: f64 = 0.03;
 
 /// The cache in front of the dense cells, and the steady speed. `capacity`: of the device; `buffer`: the
-/// largest size that its write buffer may have, if one was found.
+/// largest size that its write buffer may have, 0 if bursts show none, `None` if it is not known.
 #[must_use]
 pub fn sustained(
     data: Option<&SustainedData>,
@@ -79,10 +85,12 @@ pub fn sustained(
             [no_cache(&fill, data, (&mean, stalls)), rate((&mean, stalls), Some(&slowdown))]
         }
         Some(slowdown) => {
-            [cache(&slowdown, fill.memory(), buffer, &mean), rate((&mean, stalls), Some(&slowdown))]
+            let cache = cache(&slowdown, fill.memory(), buffer, &mean);
+            [cache, rate((&mean, stalls), Some(&slowdown))]
         }
         None if capacity.is_some_and(|capacity| written >= cache_max(capacity)) => {
-            [no_cache(&fill, data, (&mean, stalls)), rate((&mean, stalls), None)]
+            let none = no_cache(&fill, data, (&mean, stalls));
+            [none, rate((&mean, stalls), None)]
         }
         None => unknown(Reason::StreamTooShort { written }, &[longer]),
     }
@@ -113,12 +121,20 @@ fn cache(slowdown: &Slowdown, memory: Option<f64>, buffer: Option<Bytes>, mean: 
         let reason = Reason::SpeedVaries { fast, before_bytes_per_s, after_bytes_per_s };
         return Finding::unknown(id, reason, [WouldDecide::QuieterMachine]);
     }
-    let by_buffer = buffer.map(|buffer| explained(buffer.as_f64(), slowdown));
+    let found = buffer.filter(|buffer| !buffer.is_zero());
+    let by_buffer = found.map(|buffer| explained(buffer.as_f64(), slowdown));
     let low = slowdown.bytes_low * (1.0 - EDGE) - memory.or(by_buffer).unwrap_or(MEMORY_MAX);
-    if low <= 0.0 {
+    let kept = kept_at_least(slowdown);
+    let memory_max = match buffer {
+        None => MEMORY_OR_CACHE_MAX,
+        // Bursts do not fill memory over a slow link.
+        Some(Bytes::ZERO) => MEMORY_MAX,
+        Some(_) => 0.0,
+    };
+    if low <= 0.0 || kept <= memory_max {
         // Memory is emptied while it fills: it may be all that makes the start fast.
-        let reason = Reason::MayBeMemory { fast, before_bytes_per_s, after_bytes_per_s, buffer };
-        let would_decide = match buffer {
+        let reason = Reason::MayBeMemory { fast, before_bytes_per_s, after_bytes_per_s, buffer: found };
+        let would_decide = match found {
             Some(_) => WouldDecide::FasterPort,
             None => WouldDecide::Measure(Measurement::Bursts),
         };
@@ -128,14 +144,35 @@ fn cache(slowdown: &Slowdown, memory: Option<f64>, buffer: Option<Bytes>, mean: 
     let with_stalls_bytes_per_s = stalls_matter.then_some(1.0 / mean.seconds_per_byte);
     let evidence =
         StreamEvidence::CacheEnd { fast, before_bytes_per_s, after_bytes_per_s, with_stalls_bytes_per_s };
-    let model_error = if slowdown.bytes < MEMORY_OR_CACHE_MAX { SMALL_CACHE_ERROR } else { MODEL_ERROR };
+    let may_be_memory = buffer.is_none() && kept <= MEMORY_SEEN_MAX;
+    let model_error = match may_be_memory {
+        true => LARGE_MEMORY_ERROR,
+        false if slowdown.bytes < MEMORY_OR_CACHE_MAX => SMALL_CACHE_ERROR,
+        false => MODEL_ERROR,
+    };
     let confidence = Confidence::new(slowdown.agreement.min(1.0 - model_error));
     let held = (slowdown.bytes - memory.unwrap_or(0.0)).max(0.0);
     let low = rounded(low.min(held));
     let high = rounded(slowdown.bytes_high * (1.0 + EDGE));
-    Finding::exact(id, Value::Bytes(rounded(held)), confidence, Evidence::Stream(evidence))
+    let mut finding = Finding::exact(id, Value::Bytes(rounded(held)), confidence, Evidence::Stream(evidence))
         .within(Value::Bytes(low), Value::Bytes(high))
-        .with_caveat(Caveat::CacheMayBePartlyUsed)
+        .with_caveat(Caveat::CacheMayBePartlyUsed);
+    finding.caveats.extend(may_be_memory.then_some(Caveat::MayBeMemory));
+    finding
+}
+
+/// The least that memory holds at the end of a fast start, if it is memory.
+fn kept_at_least(slowdown: &Slowdown) -> f64 {
+    kept(&Slowdown { bytes: slowdown.bytes_low * (1.0 - EDGE), ..*slowdown })
+}
+
+/// The size of the fast start of a stream that memory of a controller explains as well, if it has one: any
+/// that was seen if the bursts after it were fast, else a usual one.
+#[must_use]
+pub fn maybe_memory(fill: &Fill, bursts_were_fast: bool) -> Option<Bytes> {
+    let memory_max = if bursts_were_fast { MEMORY_SEEN_MAX } else { MEMORY_MAX };
+    let slowdown = fill.slowdown().filter(|slowdown| kept_at_least(slowdown) <= memory_max)?;
+    Some(rounded(slowdown.bytes))
 }
 
 fn no_cache(fill: &Fill, data: &SustainedData, mean: (&Mean, Option<&Stalls>)) -> Finding {
@@ -412,6 +449,26 @@ mod tests {
     }
 
     #[test]
+    fn a_fast_start_that_a_buffer_of_a_usual_size_explains_is_no_sure_cache() {
+        let of = |fast: u64, slow_ms: u64, buffer| {
+            let data = data((0..600).map(|index| if index < fast { 20 } else { slow_ms }));
+            let [cache, _] = sustained(Some(&data), Some(Bytes::gib(4)), buffer);
+            (cache.value(), cache.confidence().get(), cache.caveats.contains(&Caveat::MayBeMemory))
+        };
+        // Either a cache of 17 MiB, or a buffer of 16 MiB whose flash takes one meanwhile.
+        assert_eq!(of(17, 300, None).0, None);
+        // Either 31 MiB of cache, or a buffer of 4 MiB that is emptied nearly as fast as it is filled.
+        assert_eq!(of(31, 23, None).0, None);
+        assert_eq!(of(31, 23, Some(Bytes::ZERO)).0, None);
+        assert_eq!(of(17, 300, Some(Bytes::ZERO)).0, Some(Value::Bytes(Bytes::mib(17))));
+        for (fast, sure, may_be_memory) in [(40, 0.85, true), (120, 0.98, false)] {
+            let (value, confidence, has_caveat) = of(fast, 300, None);
+            assert_eq!((value, has_caveat), (Some(Value::Bytes(Bytes::mib(fast))), may_be_memory));
+            assert!((confidence - sure).abs() < 1e-9, "{fast}: {confidence}");
+        }
+    }
+
+    #[test]
     fn a_cache_is_excluded_only_after_a_third_of_the_capacity() {
         let data = data((0..300).map(|index| 50 + index % 2));
         assert_eq!(values(&data, Bytes::mib(900))[0], Some(Value::Bytes(Bytes::ZERO)));
@@ -469,9 +526,9 @@ mod tests {
     #[test]
     fn intervals_of_cache_and_speed_lie_on_both_sides_of_their_values() {
         // A cache of 12 MiB may be a few blocks that were erased beforehand; none is surer than that.
-        for (fast, sure) in [(12, 0.9), (120, 0.98)] {
+        for (fast, sure) in [(12, 0.9), (40, 0.98), (120, 0.98)] {
             let data = data((0..600).map(|index| if index < fast { 20 } else { 100 + index % 3 }));
-            let [cache, rate] = sustained(Some(&data), Some(Bytes::gib(4)), None);
+            let [cache, rate] = sustained(Some(&data), Some(Bytes::gib(4)), Some(Bytes::ZERO));
             let bytes = |value| match value {
                 Value::Bytes(bytes) => bytes.as_f64(),
                 Value::BytesPerSecond(rate) => rate,

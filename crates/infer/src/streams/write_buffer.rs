@@ -8,10 +8,12 @@ use flashscope_record::finding::{
     Confidence, Evidence, Finding, FindingId, Measurement, Quantity, Reason, Sample, StreamEvidence, Value,
     WouldDecide,
 };
-use flashscope_record::observation::{Burst, WriteBufferData};
+use flashscope_record::observation::{Burst, SustainedData, WriteBufferData};
 
 use crate::statistics::{count, median, quantile};
+use crate::streams::fill::Fill;
 use crate::streams::slowdown::{Slowdown, Stretch};
+use crate::streams::sustained::maybe_memory;
 
 const ID: FindingId = FindingId::WriteBufferBytes;
 /// The fewest bursts with a slowdown that show a buffer: one or two may be stalls. Guess.
@@ -30,6 +32,10 @@ pub const MEMORY_MAX: Bytes = Bytes::mib(4);
 /// The probability of memory that does not show, since the flash empties it as fast as the link fills it.
 /// Guess.
 const UNSEEN_MEMORY_ERROR: f64 = 0.1;
+
+/// A small write into memory takes at most this time, seconds. Guess: a command over USB; flash takes longer to
+/// program a page.
+const INTO_MEMORY_S: f64 = 2e-4;
 
 /// Equal writes as a stream.
 #[must_use]
@@ -62,16 +68,16 @@ impl Seen {
     }
 }
 
-/// The write buffer.
+/// The write buffer, from bursts and the long stream before them.
 #[must_use]
-pub fn write_buffer(data: Option<&WriteBufferData>) -> Finding {
+pub fn write_buffer(data: Option<&WriteBufferData>, stream: Option<&SustainedData>) -> Finding {
     let Some(data) = data.filter(|data| data.bursts.iter().any(|burst| !burst.each.is_empty())) else {
         let measurement = Measurement::Bursts;
         return Finding::unknown(ID, Reason::NotMeasured(measurement), [WouldDecide::Measure(measurement)]);
     };
     let seen: Vec<Seen> = data.bursts.iter().filter_map(|burst| Seen::of(data.request, burst)).collect();
     if seen.is_empty() {
-        return none(data);
+        return none(data, stream);
     }
     if seen.len() < BURSTS_MIN || seen.len() * 3 < data.bursts.len() * 2 {
         let reason = Reason::SomeBurstsFast { fast: seen.len(), bursts: data.bursts.len() };
@@ -81,7 +87,9 @@ pub fn write_buffer(data: Option<&WriteBufferData>) -> Finding {
     held(data, &seen)
 }
 
-fn none(data: &WriteBufferData) -> Finding {
+/// No buffer, unless memory explains the fast start of the stream before the bursts, and they may have fit
+/// into it, or did not fill it.
+fn none(data: &WriteBufferData, stream: Option<&SustainedData>) -> Finding {
     let times: Vec<f64> =
         data.bursts.iter().flat_map(|burst| &burst.each).map(Duration::as_secs_f64).collect();
     let typical = median(&times).unwrap_or(0.0);
@@ -89,19 +97,26 @@ fn none(data: &WriteBufferData) -> Finding {
         return Finding::unknown(ID, Reason::NoTime, [WouldDecide::RunningClock]);
     }
     let longest = data.bursts.iter().map(|burst| burst.each.len()).max().unwrap_or(0);
-    if data.request * (longest as u64) < MEMORY_MAX {
-        let reason = Reason::BurstTooShort {
-            writes: longest,
-            request: data.request,
-            write_s: typical,
-            memory_max: MEMORY_MAX,
-        };
+    let fill = stream.map(Fill::of);
+    let may_be_memory =
+        fill.and_then(|fill| maybe_memory(&fill, is_as_fast_as_memory(data.request, typical, &fill)));
+    let memory_max = may_be_memory.map_or(MEMORY_MAX, |fast| fast.max(MEMORY_MAX));
+    if data.request * (longest as u64) < MEMORY_MAX || may_be_memory.is_some() {
+        let (writes, request) = (longest, data.request);
+        let reason = Reason::BurstTooShort { writes, request, write_s: typical, memory_max };
         return Finding::unknown(ID, reason, [WouldDecide::Larger(Quantity::Bursts)]);
     }
     let evidence =
         StreamEvidence::BurstsAlike { writes: times.len(), request: data.request, write_s: typical };
     let confidence = Confidence::new(1.0 - UNSEEN_MEMORY_ERROR);
     Finding::exact(ID, Value::Bytes(Bytes::ZERO), confidence, Evidence::Stream(evidence))
+}
+
+/// Whether a write of a burst may have gone into memory: it took no longer than a transfer may, or less than
+/// the flash takes for as many bytes in the long run.
+fn is_as_fast_as_memory(request: Bytes, write_s: f64, fill: &Fill) -> bool {
+    let lasting = fill.lasting().map(|(seconds_per_byte, _)| seconds_per_byte);
+    write_s <= INTO_MEMORY_S || lasting.is_some_and(|lasting| write_s < lasting * request.as_f64())
 }
 
 fn held(data: &WriteBufferData, seen: &[Seen]) -> Finding {
@@ -112,7 +127,9 @@ fn held(data: &WriteBufferData, seen: &[Seen]) -> Finding {
     };
     let short = after(seen.iter().map(|seen| seen.pause).min());
     let long = after(seen.iter().map(|seen| seen.pause).max());
-    let (Some(typical), Some(short), Some(long)) = (median(&all), short, long) else { return none(data) };
+    let (Some(typical), Some(short), Some(long)) = (median(&all), short, long) else {
+        return none(data, None);
+    };
     if long > short * GROWS {
         let reason = Reason::GrowsWithPause { short: size(short), long: size(long) };
         return Finding::unknown(ID, reason, [WouldDecide::Larger(Quantity::Pauses)]);
@@ -155,6 +172,8 @@ const fn size(bytes: f64) -> Bytes {
 
 #[cfg(test)]
 mod tests {
+    use flashscope_record::observation::Piece;
+
     use super::*;
 
     /// Bursts of writes of 4 KiB, given as the pause in seconds and the number of fast writes after it.
@@ -171,25 +190,56 @@ mod tests {
     #[test]
     fn what_the_flash_takes_meanwhile_is_no_part_of_the_buffer() {
         // 85 writes come in while the flash takes 21: 64 of them, 256 KiB, are held.
-        let finding = write_buffer(Some(&bursts(&[(4, 85), (16, 85), (4, 86), (16, 84), (4, 85)])));
+        let finding = write_buffer(Some(&bursts(&[(4, 85), (16, 85), (4, 86), (16, 84), (4, 85)])), None);
         assert_eq!(finding.bytes(), Some(Bytes::kib(256)), "{finding:?}");
     }
 
     #[test]
     fn a_fast_part_that_grows_with_the_pause_is_no_buffer() {
-        let finding = write_buffer(Some(&bursts(&[(4, 85), (16, 340), (4, 85), (16, 340), (4, 85)])));
+        let finding = write_buffer(Some(&bursts(&[(4, 85), (16, 340), (4, 85), (16, 340), (4, 85)])), None);
         assert_eq!(finding.value(), None);
+    }
+
+    #[test]
+    fn bursts_that_may_fit_into_memory_do_not_exclude_it() {
+        let stream = |fast: usize, slow_ms: u64| SustainedData {
+            request: Bytes::mib(1),
+            pieces: (0..600)
+                .map(|index| Piece {
+                    requests: 1,
+                    time: Duration::from_millis(if index < fast { 3 } else { slow_ms }),
+                })
+                .collect(),
+            ..SustainedData::default()
+        };
+        let burst = |micros| WriteBufferData {
+            request: Bytes::kib(4),
+            bursts: vec![Burst {
+                pause: Duration::from_secs(4),
+                each: vec![Duration::from_micros(micros); 4096],
+            }],
+        };
+        let is_none = |micros, stream: &SustainedData| {
+            write_buffer(Some(&burst(micros)), Some(stream)).bytes() == Some(Bytes::ZERO)
+        };
+        // The flash takes 195 us for 4 KiB in the long run.
+        assert!(!is_none(71, &stream(17, 50)), "a buffer of 16 MiB takes them all");
+        assert!(is_none(300, &stream(17, 50)), "each waits for the flash");
+        assert!(!is_none(300, &stream(17, 100)), "faster than the flash");
+        assert!(is_none(71, &stream(200, 50)), "no buffer is so large");
+        assert!(!is_none(900, &stream(17, 4)), "the flash empties a small one faster than they fill it");
+        assert!(is_none(71, &stream(0, 50)), "no buffer shows in the stream");
     }
 
     #[test]
     fn equal_writes_show_no_buffer_and_too_few_or_timeless_ones_are_unknown() {
         let mut even = bursts(&[(4, 0)]);
-        assert_eq!(write_buffer(Some(&even)).value(), None, "64 writes may fit into memory");
+        assert_eq!(write_buffer(Some(&even), None).value(), None, "64 writes may fit into memory");
         even.bursts[0].each.resize(1024, Duration::from_micros(1000));
-        assert_eq!(write_buffer(Some(&even)).bytes(), Some(Bytes::ZERO));
+        assert_eq!(write_buffer(Some(&even), None).bytes(), Some(Bytes::ZERO));
         let mut stopped = even;
         stopped.bursts[0].each.fill(Duration::ZERO);
-        assert_eq!(write_buffer(Some(&stopped)).value(), None);
-        assert_eq!(write_buffer(None).value(), None);
+        assert_eq!(write_buffer(Some(&stopped), None).value(), None);
+        assert_eq!(write_buffer(None, None).value(), None);
     }
 }

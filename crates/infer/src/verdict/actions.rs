@@ -109,6 +109,9 @@ fn is_worth_it(gain: Gain) -> bool {
     gain.likely >= GAIN_REPORTED_MIN
 }
 
+/// The smallest cache that is worth keeping copies below its size. Guess: fewer bytes are ten photos.
+pub const COPY_MIN: Bytes = Bytes::mib(64);
+
 /// Only if the cache was seen to recover while the device was idle.
 fn rest_between_copies(run: &RunFile, findings: &[Finding]) -> Option<ActionKind> {
     let cache = findings.iter().find(|finding| finding.id == FindingId::SlcCacheBytes)?.bytes()?;
@@ -118,7 +121,7 @@ fn rest_between_copies(run: &RunFile, findings: &[Finding]) -> Option<ActionKind
         }
         _ => false,
     });
-    (has_recovered && !cache.is_zero()).then_some(ActionKind::RestBetweenCopies(cache))
+    (has_recovered && cache >= COPY_MIN).then_some(ActionKind::RestBetweenCopies(cache))
 }
 
 /// An archive, for the everyday copy if that gains enough, else for small files alone. Only where the

@@ -79,6 +79,27 @@ fn small_cache_may_be_memory_unless_the_buffer_was_measured() {
     }
 }
 
+/// A buffer larger than the bursts, and one that is emptied nearly as fast as it is filled.
+#[test]
+fn large_or_fast_write_buffer_is_no_cache_and_not_absent() {
+    const BUFFER: &str = "[write_buffer]\nbasis = \"assumed\"\naccept_us = 10\nsize = ";
+    let large = profile(&(BUFFER.to_owned() + "\"16MiB\""));
+    // The link takes 56 ms for 1 MiB, the flash 64 ms.
+    let text = Profile::text("generic-2g").unwrap().replace("_us = 1600", "_us = 123");
+    let text = text.replace("overhead_us = 1200", "overhead_us = 100") + "\n" + BUFFER + "\"4MiB\"";
+    let fast = Profile::parse(&text).unwrap();
+    for (profile, size) in [(large, Bytes::mib(16)), (fast, Bytes::mib(4))] {
+        let stream = Survey::new(true, 5).fill_briefly(&mut VirtualStick::new(&profile, 3), &mut Silent);
+        let whole = filled(&mut VirtualStick::new(&profile, 3));
+        for findings in [infer(&[stream]), whole] {
+            let cache = of(&findings, FindingId::SlcCacheBytes);
+            assert!(cache.bytes().is_none_or(Bytes::is_zero), "{size}: {cache:?}");
+            let buffer = of(&findings, FindingId::WriteBufferBytes);
+            assert_ne!(buffer.bytes(), Some(Bytes::ZERO), "{size}: {buffer:?}");
+        }
+    }
+}
+
 #[test]
 fn read_only_device_gives_its_reason() {
     let stick = VirtualStick::new(&profile(""), 3);

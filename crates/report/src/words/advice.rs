@@ -2,6 +2,7 @@
 
 use flashscope_device::Bytes;
 use flashscope_infer::streams::throughput_profile::throughput_profile;
+use flashscope_infer::verdict::COPY_MIN;
 use flashscope_record::attachment::Link;
 use flashscope_record::diagnosis::{Bottleneck, Diagnosis, GAIN_REPORTED_MIN, Gain};
 use flashscope_record::finding::{Finding, FindingId, FtlClass, Outcome, WouldDecide};
@@ -158,7 +159,7 @@ fn use_uas(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
 /// Only for an SLC cache: idle time does not prevent stalls. The gain is known where idle recovery was
 /// measured.
 fn rest_between_copies(report: &Report<'_>, diagnosis: &Diagnosis) -> Option<Advice> {
-    let cache = report.size(FindingId::SlcCacheBytes)?;
+    let cache = report.size(FindingId::SlcCacheBytes).filter(|cache| *cache >= COPY_MIN)?;
     let text = format!("keep each copy below {cache}, and let the device idle before the next one");
     let advice = remove_bottleneck(diagnosis, Bottleneck::SlcCache, "rest_between_copies", &text)?;
     let pauses = sustained_write(report).map_or_else(Vec::new, |data| throughput_profile(data).recovered);
