@@ -8,8 +8,8 @@ use flashscope_infer::findings::{erase_blocks, infer_by, merges};
 use flashscope_infer::thresholds::SURE;
 use flashscope_record::finding::{Finding, FindingId, WouldDecide};
 use flashscope_record::observation::{
-    AlignData, Data, Direction, FatAreaData, LinkLimit, Observations, OpenUnitsData, Order, Refusal,
-    SpeedCase, WriteSizeData,
+    AlignData, Cause, Data, Direction, Ended, FatAreaData, LinkLimit, Observations, OpenUnitsData, Order,
+    Refusal, SpeedCase, WriteSizeData,
 };
 
 use crate::contract::{Estimate, Experiment, Extent, Observer};
@@ -71,10 +71,30 @@ impl Survey {
     /// that it is separate and needs permission. It comes before [`Survey::run`], whose writes would use a
     /// part of the cache.
     pub fn fill(&self, device: &mut dyn Device, observer: &mut dyn Observer) -> Vec<Observations> {
-        let seed = self.seed;
-        let experiments: [&dyn Experiment; 2] =
-            [&Sustained { seed, extent: Extent::Usual, device_capacity: None }, &WriteBuffer { seed }];
+        let experiments: [&dyn Experiment; 2] = [&self.long_stream(), &WriteBuffer { seed: self.seed }];
         experiments.map(|each| each.measure(device, &Budget::UNLIMITED, observer)).into()
+    }
+
+    /// The same, continuing a [brief stream](Self::fill_briefly) after this many `other` bytes were written.
+    /// A stream that the device or the user ended is left as it is.
+    pub fn fill_on(
+        &self,
+        started: Observations,
+        other: Bytes,
+        device: &mut dyn Device,
+        observer: &mut dyn Observer,
+    ) -> Vec<Observations> {
+        let may_go_on = match &started.ended {
+            Ended::Complete => true,
+            Ended::Early { cause, .. } => *cause == Cause::Budget,
+            Ended::NotStarted { .. } => false,
+        };
+        let stream = match started.data {
+            Data::Sustained(data) if may_go_on => self.long_stream().resume(data, other, device, observer),
+            _ => started,
+        };
+        let buffer = WriteBuffer { seed: self.seed }.measure(device, &Budget::UNLIMITED, observer);
+        vec![stream, buffer]
     }
 
     /// A brief stream of large writes, before [`Survey::run`]: how a copy of its length goes on.
@@ -94,6 +114,10 @@ impl Survey {
             file.mark(&mut seen);
         }
         seen
+    }
+
+    const fn long_stream(&self) -> Sustained {
+        Sustained { seed: self.seed, extent: Extent::Usual, device_capacity: None }
     }
 
     fn brief_stream(&self) -> Sustained {
@@ -137,9 +161,8 @@ impl Survey {
     /// The cost of [`fill`](Self::fill) at most.
     #[must_use]
     pub fn fill_estimate(&self, device: &dyn Device) -> Estimate {
-        let seed = self.seed;
-        let stream = Sustained { seed, extent: Extent::Usual, device_capacity: None }.estimate(device);
-        let buffer = WriteBuffer { seed }.estimate(device);
+        let stream = self.long_stream().estimate(device);
+        let buffer = WriteBuffer { seed: self.seed }.estimate(device);
         Estimate {
             requests: stream.requests + buffer.requests,
             bytes_written: stream.bytes_written + buffer.bytes_written,
@@ -150,9 +173,7 @@ impl Survey {
     /// What [`fill`](Self::fill) is expected to take.
     #[must_use]
     pub fn fill_stages(&self, device: &dyn Device) -> Vec<Stage> {
-        let seed = self.seed;
-        let stream = Sustained { seed, extent: Extent::Usual, device_capacity: None };
-        vec![Stage::of(&stream, device), Stage::of(&WriteBuffer { seed }, device)]
+        vec![Stage::of(&self.long_stream(), device), Stage::of(&WriteBuffer { seed: self.seed }, device)]
     }
 
     /// What [`fill_briefly`](Self::fill_briefly) is expected to take.

@@ -1,5 +1,6 @@
 //! The short test of the capacity that belongs to every check that may write.
 
+use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, DeviceError};
 use flashscope_layout::steps::quoted_path;
 use flashscope_measure::Stage;
@@ -70,6 +71,16 @@ fn limits(target: &Target) -> Limits {
         device_time: left
             .device_time
             .map_or(most.device_time, |left| (left / BUDGET_PART).min(most.device_time)),
+    }
+}
+
+/// What may be used before the test, so that it still has its part of the budgets.
+pub fn budget_before(target: &Target) -> Budget {
+    let left = target.device.left();
+    Budget {
+        bytes_written: left.bytes_written.map(|left| left - left / u64::from(BUDGET_PART)),
+        device_time: left.device_time.map(|left| left - left / BUDGET_PART),
+        ..Budget::UNLIMITED
     }
 }
 

@@ -6,7 +6,7 @@ use flashscope_device::{Bytes, Device, DeviceError};
 use flashscope_measure::Stage;
 use flashscope_measure::experiment::Sustained;
 use flashscope_measure::survey::Survey;
-use flashscope_record::observation::Observations;
+use flashscope_record::observation::{Data, LinkLimit, Observations, OtherWrites};
 use flashscope_record::{CapacityVerdict, RunFile};
 
 use super::bench::is_directory;
@@ -84,15 +84,15 @@ pub fn of_virtual(text: &str, seed: u64, printer: &Printer) -> Result<RunFile, F
 fn stages(survey: &Survey, target: &Target, is_sustained: bool) -> Vec<Stage> {
     let device = &target.device;
     let tested = survey.writes.then(|| capacity_probe::stage(target)).flatten();
-    let (first, last) = if is_sustained { (tested, None) } else { (None, tested) };
-    let mut stages: Vec<Stage> = first.into_iter().collect();
+    let mut stages: Vec<Stage> = survey.writes.then(|| survey.brief_fill_stage(device)).into_iter().collect();
     if is_sustained {
+        stages.extend(tested);
         stages.extend(survey.fill_stages(device));
-    } else if survey.writes {
-        stages.push(survey.brief_fill_stage(device));
+        stages.extend(survey.stages(device));
+    } else {
+        stages.extend(survey.stages(device));
+        stages.extend(tested);
     }
-    stages.extend(survey.stages(device));
-    stages.extend(last);
     stages
 }
 
@@ -104,8 +104,8 @@ struct Checked {
     failed: Option<DeviceError>,
 }
 
-/// Runs the survey, and the test of the capacity after it, so that the survey meets the stick as it was.
-/// Before a long stream the test comes first: the stream would write for hours to a counterfeit. If the
+/// Runs the survey, and the test of the capacity after it, so that the survey meets the stick as it was. A
+/// long stream waits for the test after its first part: it would write for hours to a counterfeit. If the
 /// capacity is false, all experiments run on the part that stores data.
 fn measure(
     arguments: &Check,
@@ -114,69 +114,116 @@ fn measure(
     progress: &mut Progress<'_>,
     printer: &Printer,
 ) -> Checked {
-    let test = |target: &mut Target, progress: &mut Progress<'_>| {
-        let tested = match survey.writes {
-            true => capacity_probe::run(target, arguments.seed, progress, printer),
-            false => Ok(None),
-        };
-        match tested {
-            Ok(verdict) => (verdict, None),
-            Err(DeviceError::Interrupted) => (None, None),
-            Err(error) => (None, Some(error)),
+    let is_sustained = arguments.sustained;
+    let started = survey.writes.then(|| begin_stream(survey, is_sustained, target, progress));
+    let (stream, mut observations) = match started {
+        Some(started) if is_sustained => (Some(started), Vec::new()),
+        started => {
+            (None, started.into_iter().chain(experiments(survey, arguments, target, progress)).collect())
         }
     };
-    if arguments.sustained {
-        let (capacity, failed) = test(target, progress);
-        let stored = capacity_probe::stored(capacity.as_ref());
-        note_stored(target, stored);
-        let observations = experiments(survey, arguments, target, stored, progress);
-        return Checked { observations, capacity, failed };
-    }
-    let mut observations = experiments(survey, arguments, target, None, progress);
-    let (capacity, failed) = test(target, progress);
+    let before = written(target);
+    let tested = match survey.writes {
+        true => capacity_probe::run(target, arguments.seed, progress, printer),
+        false => Ok(None),
+    };
+    let (capacity, failed) = match tested {
+        Ok(verdict) => (verdict, None),
+        Err(DeviceError::Interrupted) => (None, None),
+        Err(error) => (None, Some(error)),
+    };
     if let Some(stored) = capacity_probe::stored(capacity.as_ref()) {
-        printer.remark("the capacity is false: all tests run again, on the part that stores data");
-        note_stored(target, Some(stored));
-        let device = &target.device;
-        let again = [survey.brief_fill_stage(device)].into_iter().chain(survey.stages(device));
-        progress.expect(again, device.left().device_time);
-        observations = experiments(survey, arguments, target, Some(stored), progress);
+        observations = anew(arguments, survey, (target, stored), progress, printer);
+    } else if let Some(stream) = stream {
+        let other = written(target).saturating_sub(before);
+        observations = survey.fill_on(stream, other, &mut target.device, progress);
+        observations.extend(experiments(survey, arguments, target, progress));
     }
     Checked { observations, capacity, failed }
 }
 
-/// A stream of writes first, then the experiments, then the speeds, on the part that stores data.
+/// The bytes that this run wrote so far.
+fn written(target: &Target) -> Bytes {
+    target.device.cost().bytes_written
+}
+
+/// The first 25 s of a stream of writes. If a long one follows, they leave the test of the capacity its part
+/// of the budgets.
+fn begin_stream(
+    survey: &Survey,
+    is_sustained: bool,
+    target: &mut Target,
+    progress: &mut Progress<'_>,
+) -> Observations {
+    let budget = if is_sustained { capacity_probe::budget_before(target) } else { Budget::UNLIMITED };
+    survey.fill_briefly(&mut Meter::new(&mut target.device, budget), progress)
+}
+
+/// The experiments, then the speeds.
 fn experiments(
     survey: &Survey,
     arguments: &Check,
-    target: &mut Target,
-    stored: Option<Bytes>,
+    device: &mut Target,
     progress: &mut Progress<'_>,
 ) -> Vec<Observations> {
-    let capacity = stored.unwrap_or_else(|| target.device.capabilities().capacity);
-    if stored.is_some_and(|stored| stored < STORED_MIN) {
-        return Vec::new();
-    }
-    let device = &mut Clip::new(&mut target.device, capacity);
-    let mut observations = Vec::new();
-    if arguments.sustained {
-        observations.extend(survey.fill(device, progress));
-    } else if survey.writes {
-        observations.push(survey.fill_briefly(device, progress));
-    }
+    let link = device.link.clone();
+    experiments_on(survey, arguments, link.as_ref(), &mut device.device, progress)
+}
+
+fn experiments_on(
+    survey: &Survey,
+    arguments: &Check,
+    link: Option<&LinkLimit>,
+    device: &mut dyn Device,
+    progress: &mut Progress<'_>,
+) -> Vec<Observations> {
     let rest =
         Budget { bytes_written: arguments.budgets.write_budget.or(Some(WRITE_BUDGET)), ..Budget::UNLIMITED };
     let device = &mut Meter::new(device, rest);
-    observations.extend(survey.run(device, progress));
-    observations.extend(survey.speeds(device, target.link.as_ref(), progress));
+    let mut observations = survey.run(device, progress);
+    observations.extend(survey.speeds(device, link, progress));
+    observations
+}
+
+/// All tests on the part of a counterfeit that stores data.
+fn anew(
+    arguments: &Check,
+    survey: &Survey,
+    (target, stored): (&mut Target, Bytes),
+    progress: &mut Progress<'_>,
+    printer: &Printer,
+) -> Vec<Observations> {
+    printer.remark("the capacity is false: all tests run again, on the part that stores data");
+    note_stored(target, stored);
+    if stored < STORED_MIN {
+        return Vec::new();
+    }
+    let other = written(target);
+    let device = &target.device;
+    let stream =
+        if arguments.sustained { survey.fill_stages(device) } else { vec![survey.brief_fill_stage(device)] };
+    progress.expect(stream.into_iter().chain(survey.stages(device)), device.left().device_time);
+    let link = target.link.clone();
+    let device = &mut Clip::new(&mut target.device, stored);
+    let mut observations = if arguments.sustained {
+        survey.fill(device, progress)
+    } else {
+        vec![survey.fill_briefly(device, progress)]
+    };
+    for seen in &mut observations {
+        if let Data::Sustained(data) = &mut seen.data {
+            data.other.push(OtherWrites { after: Bytes::ZERO, bytes: other });
+        }
+    }
+    observations.extend(experiments_on(survey, arguments, link.as_ref(), device, progress));
     observations
 }
 
 /// Notes that the experiments ran on a part of the device only.
-fn note_stored(target: &mut Target, stored: Option<Bytes>) {
-    target.remarks.extend(stored.map(|stored| {
-        format!("the tests ran on the first {stored}, which the device stores; the rest was left out")
-    }));
+fn note_stored(target: &mut Target, stored: Bytes) {
+    let remark =
+        format!("the tests ran on the first {stored}, which the device stores; the rest was left out");
+    target.remarks.push(remark);
 }
 
 /// Prints what will be measured and written.

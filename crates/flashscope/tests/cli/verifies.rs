@@ -1,9 +1,11 @@
 //! `verify` on counterfeit, genuine and refused targets.
 
+use std::fs;
+
 use serde_json::Value;
 
 use super::bad_input::assert_refused;
-use super::{document, flashscope, image, schema, stderr, stdout};
+use super::{document, finding, flashscope, image, schema, stderr, stdout};
 
 #[test]
 fn a_fake_is_named_in_the_first_line() {
@@ -38,7 +40,7 @@ fn an_image_file_is_written_only_with_permission() {
     let folder = tempfile::tempdir().unwrap();
     let image = image(&folder, 32);
     assert_refused(&["verify", &image], 4, &["--erase"]);
-    assert!(std::fs::read(&image).unwrap().iter().all(|byte| *byte == 0));
+    assert!(fs::read(&image).unwrap().iter().all(|byte| *byte == 0));
     let found = document(&["verify", &image, "--erase", "--yes"]);
     assert_eq!(found["verdict"]["kind"], "no_sign");
 }
@@ -57,6 +59,34 @@ fn bad_arguments_are_refused() {
 #[test]
 fn a_device_that_vanishes_gives_no_verdict() {
     assert_refused(&["verify", "sim:generic-2g?fault=unplug:after=200"], 3, &["vanished"]);
+}
+
+/// The test of the capacity interrupts the stream, and uses up a part of the cache.
+#[test]
+fn a_check_with_a_long_stream_finds_the_whole_cache_and_a_fake() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("stick.toml");
+    let good = stdout(&flashscope(&["sim", "show", "generic-2g"]));
+    let cache = |mib: u32| {
+        let table = format!(
+            "[slc_cache]\nbasis = \"assumed\"\nsize = \"{mib}MiB\"\npage_program_us = 400\n\
+             fold_megabytes_per_s = 6\nwhen_full = \"direct\""
+        );
+        fs::write(&path, format!("{good}\n{table}")).unwrap();
+        let found = document(&["check", &format!("sim:{}", path.display()), "--sustained"]);
+        let cache = finding(&found, "slc_cache_bytes");
+        let mib_of = |name: &str| cache[name].as_f64().unwrap() / f64::from(1 << 20);
+        (mib_of("low"), mib_of("value"), mib_of("high"))
+    };
+    for mib in [80, 200] {
+        let ((low, value, high), truth) = (cache(mib), f64::from(mib));
+        assert!(low <= truth && truth <= high, "{low} to {high} instead of {truth} MiB");
+        assert!((value / truth - 1.0).abs() < 0.05, "{value} instead of {truth} MiB");
+    }
+    let fake = "sim:counterfeit-64g-wrap?capacity=8GiB&fault=wrap:real=1GiB";
+    let output = flashscope(&["check", fake, "--sustained"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stdout(&output).contains("FAKE: says 8.59 GB, stores 1.07 GB"), "{}", stdout(&output));
 }
 
 /// Unasked, and before every other statement: in the text, the page, the document, the run file and the exit
@@ -80,7 +110,7 @@ fn a_check_names_a_fake_before_anything_else() {
     assert_eq!(empty.status.code(), Some(1), "{}", stderr(&empty));
     assert!(stdout(&empty).starts_with("FAKE: says 16"), "{}", stdout(&empty));
     assert!(text.contains("The tests ran on the first 7.50 GiB"), "{text}");
-    let page = std::fs::read_to_string(page).unwrap();
+    let page = fs::read_to_string(page).unwrap();
     assert!(page.find(first).unwrap() < page.find("class=\"numbers\"").unwrap());
     assert!(is_first(&unwrapped(stdout(&flashscope(&["report", &run])))));
     let output = flashscope(&["report", &run, "--json"]);
@@ -90,7 +120,7 @@ fn a_check_names_a_fake_before_anything_else() {
     assert_eq!(found["verdict"]["state"], "false_capacity");
     assert_eq!(found["verdict"]["headline"], first);
     assert_eq!(found["capacity"]["verdict"]["kind"], "wrap");
-    let stored: Value = serde_json::from_str(&std::fs::read_to_string(&run).unwrap()).unwrap();
+    let stored: Value = serde_json::from_str(&fs::read_to_string(&run).unwrap()).unwrap();
     for seen in stored["observations"].as_array().unwrap() {
         assert_eq!(seen["conditions"]["capacity"], 8_053_063_680_u64);
     }

@@ -5,6 +5,7 @@ pub mod calm;
 pub mod changes;
 pub mod drift;
 mod fill;
+mod other_writes;
 pub mod slowdown;
 pub mod speed;
 pub mod stalls;

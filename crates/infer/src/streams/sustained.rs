@@ -15,6 +15,7 @@ use crate::streams::fill::{
     kept, rounded,
 };
 pub use crate::streams::fill::{Fill, SAMPLES_MIN, cache_max};
+use crate::streams::other_writes::{unless_used_before, with_other_writes};
 use crate::streams::slowdown::Slowdown;
 use crate::streams::stalls::Stalls;
 use crate::streams::stream_stalls::{stalled_share, stalls_of};
@@ -40,7 +41,7 @@ const MODEL_ERROR: f64 = 0.02;
 /// The same for a cache as small as a controller's memory. Guess.
 const SMALL_CACHE_ERROR: f64 = 0.1;
 /// The same for a cache that memory of the size of the largest seen explains as well, without bursts that
-/// show none. Guess: few controllers have so much memory.
+/// show none. Guess: few controllers have 32 MiB of memory.
 const LARGE_MEMORY_ERROR: f64 = 0.15;
 /// A stream is even if stalls take less than this share of its time. Guess.
 const STALLED_MIN: f64 = 0.05;
@@ -86,11 +87,11 @@ pub fn sustained(
         }
         Some(slowdown) => {
             let cache = cache(&slowdown, fill.memory(), buffer, &mean);
-            [cache, rate((&mean, stalls), Some(&slowdown))]
+            [with_other_writes(cache, &slowdown, data), rate((&mean, stalls), Some(&slowdown))]
         }
         None if capacity.is_some_and(|capacity| written >= cache_max(capacity)) => {
             let none = no_cache(&fill, data, (&mean, stalls));
-            [none, rate((&mean, stalls), None)]
+            [unless_used_before(none, data), rate((&mean, stalls), None)]
         }
         None => unknown(Reason::StreamTooShort { written }, &[longer]),
     }

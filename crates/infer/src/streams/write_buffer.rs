@@ -33,8 +33,8 @@ pub const MEMORY_MAX: Bytes = Bytes::mib(4);
 /// Guess.
 const UNSEEN_MEMORY_ERROR: f64 = 0.1;
 
-/// A small write into memory takes at most this time, seconds. Guess: a command over USB; flash takes longer to
-/// program a page.
+/// A small write into memory takes at most this time, seconds. Guess: a command over USB; flash takes longer
+/// to program a page.
 const INTO_MEMORY_S: f64 = 2e-4;
 
 /// Equal writes as a stream.

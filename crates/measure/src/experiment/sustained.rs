@@ -15,7 +15,7 @@ use flashscope_infer::streams::stalls::brief;
 use flashscope_infer::streams::sustained::{Fill, cache_max};
 use flashscope_record::finding::FindingId;
 use flashscope_record::observation::{
-    Data, LONG_WRITES_MAX, LongWrite, Observations, Piece, Refusal, Resumed, Room, SustainedData,
+    Data, LONG_WRITES_MAX, LongWrite, Observations, OtherWrites, Piece, Refusal, Resumed, Room, SustainedData,
 };
 
 use crate::contract::{Estimate, Expected, Experiment, Extent, Observer};
@@ -112,6 +112,46 @@ impl Sustained {
         }
     }
 
+    /// Continues a stream that ended early, after this many `other` bytes were written to the device.
+    pub fn resume(
+        &self,
+        mut started: SustainedData,
+        other: Bytes,
+        device: &mut dyn Device,
+        observer: &mut dyn Observer,
+    ) -> Observations {
+        if !other.is_zero() {
+            started.other.push(OtherWrites { after: started.written(), bytes: other });
+        }
+        self.measure_on(started, device, &Budget::UNLIMITED, observer)
+    }
+
+    fn measure_on(
+        &self,
+        mut data: SustainedData,
+        device: &mut dyn Device,
+        budget: &Budget,
+        observer: &mut dyn Observer,
+    ) -> Observations {
+        let region = match Region::new(device) {
+            Ok(region) => region,
+            Err(refusal) => return not_started(device, self.seed, Data::Sustained(data), refusal),
+        };
+        let (estimate, capacity) = (self.estimate(device), self.capacity(device));
+        // Each part of the stream writes data of its own.
+        let seed = self.seed.wrapping_add(data.other.len() as u64);
+        let session = Session::begin(self.name(), estimate, device, budget, observer, seed);
+        let mut stream = Stream::new(session, region, self.bytes_max(capacity).round_up(REQUEST), &mut data);
+        let result = stream.run(capacity, self.extent).and_then(|()| {
+            stream.bytes_max = estimate.bytes_written;
+            if self.extent.is_thorough() { stream.resume() } else { Ok(()) }
+        });
+        stream.read_back();
+        let mut seen = stream.session.end(result, Data::Sustained(data));
+        seen.conditions.seed = self.seed;
+        seen
+    }
+
     /// The total length of the pauses of a thorough stream with a slow-down.
     #[must_use]
     pub fn pauses() -> Duration {
@@ -165,20 +205,8 @@ impl Experiment for Sustained {
     }
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {
-        let mut data = SustainedData { request: REQUEST, ..SustainedData::default() };
-        let region = match Region::new(device) {
-            Ok(region) => region,
-            Err(refusal) => return not_started(device, self.seed, Data::Sustained(data), refusal),
-        };
-        let (estimate, capacity) = (self.estimate(device), self.capacity(device));
-        let session = Session::begin(self.name(), estimate, device, budget, observer, self.seed);
-        let mut stream = Stream::new(session, region, self.bytes_max(capacity).round_up(REQUEST), &mut data);
-        let result = stream.run(capacity, self.extent).and_then(|()| {
-            stream.bytes_max = estimate.bytes_written;
-            if self.extent.is_thorough() { stream.resume() } else { Ok(()) }
-        });
-        stream.read_back();
-        stream.session.end(result, Data::Sustained(data))
+        let data = SustainedData { request: REQUEST, ..SustainedData::default() };
+        self.measure_on(data, device, budget, observer)
     }
 }
 
@@ -199,7 +227,7 @@ struct Stream<'a, 'b> {
 
 impl<'a, 'b> Stream<'a, 'b> {
     fn new(session: Session<'a>, region: Region, bytes_max: Bytes, data: &'b mut SustainedData) -> Self {
-        let (written, device_time, recent) = (Bytes::ZERO, Duration::ZERO, VecDeque::new());
+        let (written, device_time, recent) = (data.written(), data.time(), VecDeque::new());
         let read_back = Vec::new();
         Self { session, region, written, bytes_max, device_time, recent, read_back, stride: 1, data }
     }
@@ -373,7 +401,7 @@ impl<'a, 'b> Stream<'a, 'b> {
         let step = self.read_back.len().div_ceil(READ_BACK_PLACES).max(1);
         let places: Vec<ByteRange> = self.read_back.drain(..).step_by(step).collect();
         let lost = self.session.read_back(&places, READ_BACK_TIME_MAX, is_other_data);
-        self.data.read_back = read_back_of(&lost);
+        self.data.read_back = self.data.read_back + read_back_of(&lost);
     }
 
     fn write(&mut self) -> Result<Option<Duration>, Stop> {

@@ -1,7 +1,7 @@
 //! Truth tests of *sustained* and *write-buffer*: caches, and the throughput after them.
 
 use flashscope_device::layer::ReadOnly;
-use flashscope_device::{Bytes, Device};
+use flashscope_device::{ByteRange, Bytes, Device, DeviceExt, Op, Pattern};
 use flashscope_infer::infer;
 use flashscope_measure::Silent;
 use flashscope_measure::survey::Survey;
@@ -97,6 +97,31 @@ fn large_or_fast_write_buffer_is_no_cache_and_not_absent() {
             let buffer = of(&findings, FindingId::WriteBufferBytes);
             assert_ne!(buffer.bytes(), Some(Bytes::ZERO), "{size}: {buffer:?}");
         }
+    }
+}
+
+/// As `check --sustained`: the test of the capacity interrupts the stream.
+#[test]
+fn cache_is_found_though_other_writes_interrupt_the_stream() {
+    let cache = |mib: u64| {
+        let size = format!("{mib}MiB");
+        let profile = profile(&(CACHE.replace("150MiB", &size) + "\"direct\""));
+        let (mut stick, survey) = (VirtualStick::new(&profile, 3), Survey::new(true, 5));
+        let started = survey.fill_briefly(&mut stick, &mut Silent);
+        let Data::Sustained(data) = &started.data else { panic!("not data of sustained") };
+        let in_the_first_part = data.written() > Bytes::mib(mib);
+        let capacity = stick.capabilities().capacity;
+        for index in 1..=64 {
+            let range = ByteRange::new(capacity - Bytes::mib(index), Bytes::mib(1));
+            stick.run(Op::write(range, Pattern::new(9))).unwrap().outcome.unwrap();
+        }
+        let seen = survey.fill_on(started, Bytes::mib(64), &mut stick, &mut Silent);
+        (of(&infer(&seen), FindingId::SlcCacheBytes).clone(), in_the_first_part)
+    };
+    for (mib, first) in [(72, true), (200, false)] {
+        let (finding, in_the_first_part) = cache(mib);
+        assert_eq!(in_the_first_part, first, "{mib} MiB");
+        assert_near(&finding, Bytes::mib(mib));
     }
 }
 

@@ -16,6 +16,8 @@ pub enum Caveat {
     MayBeMemory,
     /// Writes may have used up a part of the cache just before.
     CacheMayBePartlyUsed,
+    /// The same run wrote this much besides, which is counted: it was not idle in between.
+    OtherWritesCounted(Bytes),
     /// Reads alone show this page; writes may work in a multiple of it.
     PageFromReads,
     /// Reads suggest another size.

@@ -234,6 +234,13 @@ pub enum Reason {
         /// What was written.
         written: Bytes,
     },
+    /// The same run wrote other data before, which may have used up the cache.
+    OtherWrites {
+        /// What was written fast in the stream, 0 without a slow-down.
+        fast: Bytes,
+        /// The other data.
+        other: Bytes,
+    },
     /// The speed fell, but its normal variation is as large.
     SpeedVaries {
         /// What was written fast.

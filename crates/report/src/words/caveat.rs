@@ -22,6 +22,9 @@ pub fn caveat(caveat: &Caveat) -> String {
         Caveat::MayBeMemory => {
             "memory in the controller of this size would look the same (measure write-buffer)"
         }
+        Caveat::OtherWritesCounted(bytes) => {
+            return format!("{bytes} that the same run wrote besides the stream are counted");
+        }
         Caveat::CacheMayBePartlyUsed => "earlier writes may have used up a part of the cache",
         Caveat::PageFromReads => "from reads alone; writes may work in a multiple of it",
         Caveat::MeansHideMerges => "from means, which hide single merges",

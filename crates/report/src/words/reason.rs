@@ -271,6 +271,12 @@ fn of_streams(unknown: &Reason) -> Option<String> {
         Reason::FileOffAlignment { size, offset } => {
             format!("{size} would fit, but the file that was used begins at {offset}, no multiple of it")
         }
+        Reason::OtherWrites { fast, other } if fast.is_zero() => {
+            format!("{other} were written before the stream, which a cache may have taken")
+        }
+        Reason::OtherWrites { fast, other } => format!(
+            "the first {fast} were fast, but a cache may have taken a part of the {other} that were written before"
+        ),
         Reason::SpeedVaries { fast, before_bytes_per_s, after_bytes_per_s } => format!(
             "{}, but the normal variation of the speed is as large",
             levels(*fast, *before_bytes_per_s, *after_bytes_per_s)
@@ -505,6 +511,7 @@ mod tests {
             Reason::NotSettled { written: SIZE, spread: Some(0.3) },
             Reason::StreamTooShort { written: SIZE },
             Reason::SpeedVaries { fast, before_bytes_per_s, after_bytes_per_s },
+            Reason::OtherWrites { fast, other: SIZE },
             Reason::MayBeMemory { fast, before_bytes_per_s, after_bytes_per_s, buffer: None },
             Reason::SomeBurstsFast { fast: 2, bursts: 5 },
             Reason::BurstTooShort { writes: 64, request: SIZE, write_s: 1e-3, memory_max: SIZE },

@@ -22,7 +22,7 @@ pub use self::methods::{MethodTiming, MethodsData, WriteMethod};
 pub use self::open_units::{Group, OpenUnitsCell, OpenUnitsData, OpeningPair, PassedOver};
 pub use self::published_speeds::{PublishedSpeed, PublishedSpeedsData};
 pub use self::speed::{Direction, LinkLimit, SpeedCase, SpeedCell, SpeedData};
-pub use self::sustained::{LONG_WRITES_MAX, LongWrite, Piece, Resumed, SustainedData};
+pub use self::sustained::{LONG_WRITES_MAX, LongWrite, OtherWrites, Piece, Resumed, SustainedData};
 pub use self::write_buffer::{Burst, WriteBufferData};
 pub use self::write_size::{PageEdge, WriteSizeCell, WriteSizeData};
 

@@ -27,9 +27,21 @@ pub struct SustainedData {
     /// Whether the writes are spread evenly over the device, each with a flush that counts to its time.
     #[serde(default)]
     pub is_spread: bool,
+    /// What the same run wrote to the device besides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other: Vec<OtherWrites>,
     /// Offsets of it, read back at the end.
     #[serde(default)]
     pub read_back: ReadBack,
+}
+
+/// Writes of the same run that are no part of the stream. They use up a part of the cache as well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OtherWrites {
+    /// The bytes of the stream before them.
+    pub after: Bytes,
+    /// Their bytes.
+    pub bytes: Bytes,
 }
 
 /// The most long writes that are kept. Guess: more of them add nothing to their distribution.
@@ -79,6 +91,18 @@ impl SustainedData {
         self.bytes_of(&self.pieces)
     }
 
+    /// The time of all writes.
+    #[must_use]
+    pub fn time(&self) -> Duration {
+        self.pieces.iter().map(|piece| piece.time).sum()
+    }
+
+    /// What the same run wrote besides, before this part of the stream ended.
+    #[must_use]
+    pub fn other_before(&self, written: Bytes) -> Bytes {
+        self.other.iter().filter(|other| other.after <= written).map(|other| other.bytes).sum()
+    }
+
     /// The bytes of these pieces.
     #[must_use]
     pub fn bytes_of(&self, pieces: &[Piece]) -> Bytes {
@@ -91,6 +115,10 @@ impl ExperimentData for SustainedData {
         block("request", self.request)?;
         each("pieces", &self.pieces, piece)?;
         self.read_back.check()?;
+        each("other", &self.other, |other| {
+            size("after", other.after)?;
+            size("bytes", other.bytes)
+        })?;
         each("long", &self.long, |long| {
             size("written", long.written)?;
             time("took", long.took)?;
