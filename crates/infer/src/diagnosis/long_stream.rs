@@ -6,7 +6,7 @@ use flashscope_record::finding::{Finding, FindingId, Outcome, Value};
 use flashscope_record::observation::{Data, SustainedData, is_in_file};
 
 use crate::diagnosis::inputs::{Inputs, last_data};
-use crate::diagnosis::workload::TimePerByte;
+use crate::diagnosis::workload::{CopyPart, TimePerByte};
 use crate::streams::slowdown::Slowdown;
 use crate::streams::stalls::Stalls;
 use crate::streams::sustained::{Fill, so_far};
@@ -19,6 +19,10 @@ const ERROR_MAX: f64 = 0.1;
 const BRIEF_FACTOR_MAX: f64 = 1.3;
 /// At least this share of a time remains when stalls are subtracted from it. Guess: it keeps gains finite.
 const LEFT_MIN: f64 = 0.01;
+
+/// The factor within which single large writes are known: a stall may be in one of them and not in the next.
+/// Guess.
+pub const SINGLE_WRITE_FACTOR: f64 = 1.2;
 
 /// The last long stream, if one was measured.
 pub fn stream<'a>(inputs: &Inputs<'a>) -> Option<&'a SustainedData> {
@@ -94,6 +98,12 @@ pub fn stall_time_per_byte(inputs: &Inputs<'_>) -> f64 {
 pub fn stalls_without_cache(inputs: &Inputs<'_>, stream: &SustainedData) -> Option<Stalls> {
     let cache = inputs.finding(FindingId::SlcCacheBytes).and_then(Finding::bytes).unwrap_or_default();
     stalls_of(stream).filter(|_| cache.is_zero())
+}
+
+/// The time per byte of a single large write, seconds, if a stream with this time per byte is slower.
+pub fn slow_stream(inputs: &Inputs<'_>, long: &TimePerByte) -> Option<f64> {
+    let single = inputs.sweep.time_per_byte(CopyPart::Large.request());
+    (long.seconds >= single * SINGLE_WRITE_FACTOR).then_some(single)
 }
 
 /// The slow-down of the stream, if the finding about the SLC cache explains it: a cache was exhausted, or

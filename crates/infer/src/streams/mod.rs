@@ -9,7 +9,7 @@ mod other_writes;
 pub mod slowdown;
 pub mod speed;
 pub mod stalls;
-mod stream_stalls;
+pub mod stream_stalls;
 pub mod sustained;
 pub mod throughput_profile;
 pub mod write_buffer;

@@ -8,6 +8,7 @@ mod pages;
 mod prediction;
 mod present;
 mod speeds;
+mod stalls;
 mod stick_twin;
 mod trials;
 

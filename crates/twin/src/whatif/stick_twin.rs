@@ -2,6 +2,7 @@
 
 use flashscope_device::Bytes;
 use flashscope_flashbench::Command;
+use flashscope_infer::diagnosis::CopyStalls;
 use flashscope_infer::findings_of;
 use flashscope_infer::trials::twin_error::TwinModel;
 use flashscope_record::finding::{Finding, FindingId, Outcome, Value};
@@ -14,6 +15,7 @@ use flashscope_sim::{Profile, VirtualStick};
 use super::error::TwinError;
 use super::pages::{seen_merge_s, with_pages};
 use super::speeds::Speeds;
+use super::stalls::{with_stalls, without_stalled};
 use crate::compare::{Comparison, compare};
 use crate::fitting::{erase_block, fit};
 use crate::found::find;
@@ -44,7 +46,6 @@ impl StickTwin {
     /// # Errors
     /// [`TwinError`] if the run does not show what a twin needs.
     pub fn of(run: &RunFile) -> Result<Self, TwinError> {
-        let mut measured = Measured::from_run(&run.target, run);
         if let Some(verdict) = run.false_capacity() {
             let (announced, true_size) = (verdict.announced, verdict.true_size);
             return Err(TwinError::FalseCapacity { announced, true_size });
@@ -54,6 +55,11 @@ impl StickTwin {
         }
         let findings = findings_of(run);
         known_erase_block(&findings)?;
+        let stalls = CopyStalls::of(run, &findings);
+        let mut measured = match stalls {
+            Some(stalls) => Measured::from_run(&run.target, &without_stalled(run, stalls)),
+            None => Measured::from_run(&run.target, run),
+        };
         let erase_block = Bytes::new(erase_block(&measured));
         measured.fat_area = measured.fat_area.round_down(erase_block);
         // Pages and limits come from the findings below; the errors of the predictions were measured so.
@@ -77,6 +83,10 @@ impl StickTwin {
         let (comparison, profile, model) = match by_page {
             Some(profile) => better(by_size, profile, &measured),
             None => (by_size.0, by_size.1, TwinModel::Sizes),
+        };
+        let profile = match stalls {
+            Some(stalls) => with_stalls(profile, stalls),
+            None => profile,
         };
         let request_max = run.attachment.request_max.unwrap_or(REQUEST_MAX);
         Ok(Self { errors: comparison.summary(false), profile, model, request_max })

@@ -6,14 +6,14 @@ use flashscope_record::finding::{Finding, FindingId, FtlClass, Outcome, Value};
 
 use crate::diagnosis::gain::{Counterfactual, Range};
 use crate::diagnosis::inputs::Inputs;
-use crate::diagnosis::long_stream::{slowdown, stalls_without_cache, stream, time_per_byte};
+use crate::diagnosis::long_stream::{
+    SINGLE_WRITE_FACTOR, slow_stream, slowdown, stalls_without_cache, stream, time_per_byte,
+};
 use crate::diagnosis::workload::{CopyPart, Workload};
 use crate::streams::stalls::Stalls;
 
 /// The factor within which the throughput before the slow-down is known. Guess.
 const CACHE_FACTOR: f64 = 1.08;
-/// The same for single large writes: a stall may be in one of them and not in the next. Guess.
-const SINGLE_WRITE_FACTOR: f64 = 1.2;
 /// The same for the time between stalls, where stalls take most of the time. Guess.
 const STALL_FACTOR: f64 = 1.35;
 /// At least this share of a time per byte remains. Guess: it keeps gains finite.
@@ -48,10 +48,7 @@ pub fn counterfactual(inputs: &Inputs<'_>, workload: &Workload) -> Result<Option
             DiagnosisEvidence::Slowdown { before_bytes_per_s, after_bytes_per_s: long_bytes_per_s },
         );
     }
-    let single = inputs.sweep.time_per_byte(CopyPart::Large.request());
-    if long.seconds < single * SINGLE_WRITE_FACTOR {
-        return Ok(None);
-    }
+    let Some(single) = slow_stream(inputs, &long) else { return Ok(None) };
     let large = Range::within(now(CopyPart::Large) - long.seconds + single, SINGLE_WRITE_FACTOR);
     let single_bytes_per_s = 1.0 / single;
     without(
