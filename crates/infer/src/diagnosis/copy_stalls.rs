@@ -6,7 +6,7 @@ use flashscope_record::run_file::RunFile;
 
 use crate::diagnosis::inputs::Inputs;
 use crate::diagnosis::long_stream::{
-    slow_stream, slowdown, stalls_without_cache, stream, time_per_byte, time_per_byte_min,
+    bounded_sweep, slow_stream, slowdown, stalls_without_cache, stream, time_per_byte,
 };
 use crate::diagnosis::size_sweep::SizeSweep;
 use crate::streams::stream_stalls::recur_to_the_end;
@@ -33,7 +33,7 @@ impl CopyStalls {
         let sweep = SizeSweep::of(&run.observations)?;
         let inputs =
             Inputs { observations: &run.observations, findings, attachment: &run.attachment, sweep: &sweep };
-        let sweep = sweep.clone().with_time_per_byte_min(time_per_byte_min(&inputs));
+        let sweep = bounded_sweep(&inputs);
         let inputs = Inputs { sweep: &sweep, ..inputs };
         let long = time_per_byte(&inputs).ok()?;
         let data = stream(&inputs)?;

@@ -56,7 +56,7 @@ pub fn diagnose(observations: &[Observations], findings: &[Finding], attachment:
         return unknown(DiagnosisReason::InMemory, Decider::Device);
     }
     let inputs = Inputs { observations, findings, attachment, sweep: &sweep };
-    let sweep = sweep.clone().with_time_per_byte_min(long_stream::time_per_byte_min(&inputs));
+    let sweep = long_stream::bounded_sweep(&inputs);
     of_inputs(&Inputs { sweep: &sweep, ..inputs })
 }
 

@@ -6,6 +6,7 @@ use flashscope_record::finding::{Finding, FindingId, Outcome, Value};
 use flashscope_record::observation::{Data, SustainedData, is_in_file};
 
 use crate::diagnosis::inputs::{Inputs, last_data};
+use crate::diagnosis::size_sweep::SizeSweep;
 use crate::diagnosis::workload::{CopyPart, TimePerByte};
 use crate::streams::slowdown::Slowdown;
 use crate::streams::stalls::Stalls;
@@ -133,9 +134,14 @@ pub fn slowdown(inputs: &Inputs<'_>, stream: &SustainedData) -> Result<Option<Sl
     }
 }
 
+/// The times by size of these inputs, none below what the long stream shows of a write buffer.
+pub fn bounded_sweep(inputs: &Inputs<'_>) -> SizeSweep {
+    inputs.sweep.clone().with_time_per_byte_min(time_per_byte_min(inputs))
+}
+
 /// The least time per byte of any request size, seconds, if there is a write buffer: that of the long stream
 /// without its stalls. `None` without a write buffer.
-pub fn time_per_byte_min(inputs: &Inputs<'_>) -> Option<f64> {
+fn time_per_byte_min(inputs: &Inputs<'_>) -> Option<f64> {
     let long = time_per_byte(inputs).ok().filter(|_| !inputs.write_buffer().is_zero())?;
     Some((long.seconds - stall_time_per_byte(inputs)).max(long.seconds * LEFT_MIN))
 }
