@@ -65,7 +65,7 @@ pub fn with_pages(
     let random = writes(measured, Order::Random, 0..=most);
     policy.random_log = Some(log(&random, pages, random_merge_s, profile.ftl.erase_block, page));
     policy.completes_broken_runs = true;
-    let us = |seconds: f64| Some((seconds * 1e7).round() / 10.0);
+    let us = |seconds: f64| Some(rounded_us(seconds));
     let mut twin = profile.clone();
     twin.ftl.page = page;
     twin.policy = Policy::OpenBlocks(policy);
@@ -92,7 +92,12 @@ fn use_findings(policy: &mut OpenBlocks, findings: &[Finding], measured: &Measur
         Some(Value::Seconds(seconds)) => seconds,
         _ => seen_merge_s(measured, policy.open_units_linear),
     };
-    policy.merge_us = Curve::Constant((seconds * 1e7).round() / 10.0);
+    policy.merge_us = Curve::Constant(rounded_us(seconds));
+}
+
+/// Seconds as microseconds, rounded to a tenth.
+pub fn rounded_us(seconds: f64) -> f64 {
+    (seconds * 1e7).round() / 10.0
 }
 
 /// What a write takes longer, on average, with more erase blocks open than stay so; zero if none was seen.

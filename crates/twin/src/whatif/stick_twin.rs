@@ -13,7 +13,7 @@ use flashscope_sim::target::DEFAULT_SEED;
 use flashscope_sim::{Profile, VirtualStick};
 
 use super::error::TwinError;
-use super::pages::{seen_merge_s, with_pages};
+use super::pages::{rounded_us, seen_merge_s, with_pages};
 use super::speeds::Speeds;
 use super::stalls::{with_stalls, without_stalled};
 use crate::compare::{Comparison, compare};
@@ -105,7 +105,7 @@ fn with_seen_merges(mut profile: Profile, measured: &Measured) -> Profile {
         && policy.basis == Basis::Assumed
     {
         let seconds = seen_merge_s(measured, policy.open_units_linear);
-        policy.merge_us = Curve::Constant((seconds * 1e7).round() / 10.0);
+        policy.merge_us = Curve::Constant(rounded_us(seconds));
     }
     profile
 }
