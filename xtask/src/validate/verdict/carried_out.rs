@@ -1,6 +1,6 @@
 //! The actions of a first screen, carried out on the virtual stick.
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use flashscope_device::Device;
 use flashscope_infer::trials::forecast::{Forecast, Layout};
 use flashscope_layout::filesystem::FilesystemKind;
@@ -45,13 +45,7 @@ impl CarriedOut {
                 let [everyday, small_files] = case.archive_gains()?;
                 Some(if is_everyday { everyday } else { small_files })
             }
-            ActionKind::BackUp
-            | ActionKind::KeepNoData
-            | ActionKind::UseTrueSize(_)
-            | ActionKind::VerifyCapacity
-            | ActionKind::NameStick
-            | ActionKind::MeasureWrites
-            | ActionKind::MeasureLongStream => None,
+            kind => bail!("the gain of {} is stated, and nothing carries it out", kind.as_str()),
         };
         Ok(truth.map(|truth| Self { kind: action.kind, stated, truth }))
     }
