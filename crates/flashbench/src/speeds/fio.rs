@@ -29,7 +29,7 @@ pub(super) fn read(lines: &[&str]) -> Result<Option<Speeds>, FioError> {
     let version = document["fio version"].as_str().unwrap_or("fio").replace("fio-", "fio ");
     let global = options(&document["global options"]);
     let jobs = document["jobs"].as_array().map_or(&[][..], Vec::as_slice);
-    let rows: Vec<PublishedSpeed> = clones(jobs)
+    let rows: Vec<PublishedSpeed> = clones(jobs, &global)
         .into_iter()
         .flat_map(|jobs| together(jobs.iter().map(|job| rows_of(job, &global))))
         .collect();
@@ -65,16 +65,15 @@ fn is_failed(job: &Value) -> bool {
 
 /// The entries in groups: the processes of one job (`numjobs`) have an entry each, if fio was not asked to
 /// report them together.
-fn clones(jobs: &[Value]) -> Vec<&[Value]> {
-    let count =
-        |job: &Value| job["job options"]["numjobs"].as_str().and_then(|text| text.parse::<usize>().ok());
+fn clones<'a>(jobs: &'a [Value], global: &Map<String, Value>) -> Vec<&'a [Value]> {
+    let count = |job| option_of(job, global, &["numjobs"]).and_then(|text| text.parse::<usize>().ok());
     let mut groups = Vec::new();
     let mut rest = jobs;
     while let Some(first) = rest.first() {
         let is_same = |job: &&Value| ["jobname", "job options"].iter().all(|key| job[*key] == first[*key]);
         let same = rest.iter().take_while(is_same).count();
-        let wanted =
-            count(first).filter(|count| *count == same && rest[..same].iter().all(|job| !is_failed(job)));
+        let wanted = count(first)
+            .filter(|count| same.is_multiple_of(*count) && rest[..same].iter().all(|job| !is_failed(job)));
         let (group, others) = rest.split_at(wanted.unwrap_or(1));
         groups.push(group);
         rest = others;
@@ -93,6 +92,7 @@ fn together(of_each: impl Iterator<Item = Vec<PublishedSpeed>>) -> Vec<Published
         sum.bytes_per_s += row.bytes_per_s;
         sum.requests_per_s = sum.requests_per_s.zip(row.requests_per_s).map(|(a, b)| a + b);
     }
+    sums.retain(PublishedSpeed::is_possible);
     sums
 }
 
@@ -104,12 +104,14 @@ fn option_of(job: &Value, global: &Map<String, Value>, names: &[&str]) -> Option
 }
 
 /// Options that make a job wait: its speed is not the device's.
-const LIMITS: [&str; 4] = ["rate", "rate_iops", "thinktime", "rate_process"];
+const LIMITS: [&str; 3] = ["rate", "rate_iops", "thinktime"];
 
 /// Why the speeds of a job are not those of the device.
 fn remarks(job: &Value, global: &Map<String, Value>) -> Vec<String> {
     let name: String = job["jobname"].as_str().unwrap_or_default().chars().take(100).collect();
-    let limit = LIMITS.iter().find(|limit| option_of(job, global, &[**limit]).is_some());
+    // For reads, writes and trims; 0 is no limit.
+    let limits = |value: String| value.split(',').any(|part| !matches!(part.trim(), "" | "0"));
+    let limit = LIMITS.iter().find(|limit| option_of(job, global, &[**limit]).is_some_and(limits));
     let limited = limit.map(|limit| format!("the option {limit} of job '{name}' slows it down by intent"));
     let mode = option_of(job, global, &["rw", "readwrite"]).unwrap_or_default();
     let mixed = is_mixed(&mode)
@@ -117,13 +119,19 @@ fn remarks(job: &Value, global: &Map<String, Value>) -> Vec<String> {
     let skips = mode
         .contains(':')
         .then(|| format!("job '{name}' ({mode}) leaves gaps or repeats places between its requests"));
-    [limited, mixed, skips].into_iter().flatten().collect()
+    let trims = is_trimming(&mode).then(|| format!("job '{name}' trims each place before it writes there"));
+    [limited, mixed, skips, trims].into_iter().flatten().collect()
 }
 
 /// Whether a job of this mode mixes reads and writes.
 fn is_mixed(mode: &str) -> bool {
     let mode = mode.split(':').next().unwrap_or_default();
     matches!(mode, "rw" | "readwrite" | "randrw")
+}
+
+/// Whether a job of this mode trims what it writes next.
+fn is_trimming(mode: &str) -> bool {
+    matches!(mode.split(':').next(), Some("trimwrite" | "randtrimwrite"))
 }
 
 fn rows_of(job: &Value, global: &Map<String, Value>) -> Vec<PublishedSpeed> {
@@ -134,7 +142,7 @@ fn rows_of(job: &Value, global: &Map<String, Value>) -> Vec<PublishedSpeed> {
     let order = match mode.as_str() {
         mode if mode.starts_with("rand") => Some(Order::Random),
         // Requests of the other direction, or gaps, lie between sequential ones.
-        mode if is_mixed(mode) || mode.contains(':') => None,
+        mode if is_mixed(mode) || is_trimming(mode) || mode.contains(':') => None,
         _ => Some(Order::Linear),
     };
     let has_sizes = option(&["bsrange", "blocksize_range", "bssplit"]).is_some();
@@ -283,6 +291,14 @@ mod tests {
         assert_eq!(all.len(), 1);
         assert_eq!((all[0].bytes_per_s, all[0].requests_per_s, all[0].threads), (270e3, Some(66.0), Some(3)));
         assert_eq!(speeds_of(&document_of(&[clone; 2])).unwrap().rows.len(), 2, "one is missing");
+        let twice = speeds_of(&document_of(&[clone; 6])).unwrap().rows;
+        assert_eq!(twice.iter().map(|row| row.bytes_per_s).collect::<Vec<_>>(), [270e3; 2], "two runs");
+        let of_all = document_of(&[(r#""rw": "randwrite", "bs": "4k""#, write); 3])
+            .replace("\"jobs\"", "\"global options\": {\"numjobs\": \"3\"}, \"jobs\"");
+        assert_eq!(speeds_of(&of_all).unwrap().rows.len(), 1, "the option of all jobs");
+        let huge = (clone.0, r#""write": {"bw_bytes": 1e308, "iops": 22.0}"#);
+        let huge = document_of(&[huge; 3]);
+        assert_eq!(read(&huge.lines().collect::<Vec<_>>()), Err(FioError::NoSpeed), "the sum is no number");
         let failed = (clone.0, r#""error": 5"#);
         assert_eq!(speeds_of(&document_of(&[clone, clone, failed])).unwrap().rows.len(), 2);
     }
@@ -298,6 +314,9 @@ mod tests {
         assert!(gaps.rows[1].order.is_none() && gaps.remarks[0].contains("write:64k"), "{gaps:?}");
         let limited = of(r#""rw": "write", "bs": "4k", "rate": "5m""#);
         assert!(limited.remarks[0].contains("slows it down"), "{:?}", limited.remarks);
+        assert!(of(r#""rw": "write", "bs": "4k", "rate": "0", "thinktime": "0""#).remarks.is_empty());
+        let trims = of(r#""rw": "trimwrite", "bs": "4k""#);
+        assert!(trims.rows[1].order.is_none() && trims.remarks[0].contains("trims"), "{trims:?}");
         let sizes = of(r#""rw": "write", "bsrange": "4k-1M""#);
         assert_eq!(sizes.rows[0].request, None);
         assert!(of(r#""rw": "write", "bs": "4k""#).remarks.is_empty());

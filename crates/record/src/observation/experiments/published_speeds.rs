@@ -59,6 +59,12 @@ impl PublishedSpeed {
             requests_per_s: None,
         }
     }
+
+    /// Whether its speeds are possible: above 0, up to 10^15 a second.
+    #[must_use]
+    pub fn is_possible(&self) -> bool {
+        is_possible(self.bytes_per_s) && self.requests_per_s.is_none_or(is_possible)
+    }
 }
 
 /// The largest speed, bytes per second: far above any memory.
@@ -95,6 +101,10 @@ impl ExperimentData for PublishedSpeedsData {
     }
 }
 
+fn is_possible(speed: f64) -> bool {
+    speed > 0.0 && speed <= SPEED_MAX
+}
+
 fn speed(name: &str, speed: f64) -> Checked {
-    permit(speed > 0.0 && speed <= SPEED_MAX, name, speed, "speeds lie above 0, up to 10^15 a second")
+    permit(is_possible(speed), name, speed, "speeds lie above 0, up to 10^15 a second")
 }
