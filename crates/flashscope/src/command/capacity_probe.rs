@@ -1,6 +1,5 @@
 //! The short test of the capacity that belongs to every check that may write.
 
-use flashscope_device::layer::Budget;
 use flashscope_device::{Bytes, DeviceError};
 use flashscope_layout::steps::quoted_path;
 use flashscope_measure::Stage;
@@ -16,8 +15,18 @@ use crate::target::Target;
 /// The test uses at most this part of what is left of the budgets.
 const BUDGET_PART: u32 = 4;
 
-/// Tests the capacity, and finds the true size if it is false. `None` if that was not possible; then a
-/// remark says why.
+/// What the test found.
+#[derive(Debug)]
+pub enum Tested {
+    /// A verdict.
+    Verdict(CapacityVerdict),
+    /// Data was lost, and the budget allowed no verdict.
+    Undecided,
+    /// Nothing: it was not possible.
+    Nothing,
+}
+
+/// Tests the capacity, and finds the true size if it is false. Without a verdict a remark says why.
 ///
 /// # Errors
 /// [`DeviceError`] if the device failed or the user interrupted.
@@ -26,7 +35,7 @@ pub fn run(
     seed: u64,
     progress: &mut Progress<'_>,
     printer: &Printer,
-) -> Result<Option<CapacityVerdict>, DeviceError> {
+) -> Result<Tested, DeviceError> {
     // Stamps of an earlier run with the same seed would pass for new ones.
     let seed = if target.is_virtual { seed } else { seed::random() };
     let limits = limits(target);
@@ -36,23 +45,26 @@ pub fn run(
                 "the capacity was not tested: it, or the budget, is too small; flashscope verify {} tests it",
                 quoted_path(&target.text)
             ));
-            Ok(None)
+            Ok(Tested::Nothing)
         }
         // Where every request fails, the device is broken, and nothing is known of its capacity.
         Ok(Some(verdict))
             if verdict.kind == CapacityKind::Errors && verdict.true_size == Some(Bytes::ZERO) =>
         {
             printer.remark("the capacity was not tested: requests fail everywhere");
-            Ok(None)
+            Ok(Tested::Nothing)
         }
         Err(DeviceError::BudgetSpent { limit }) => {
-            printer.remark(format!(
+            let remark = format!(
                 "the capacity is in doubt, but the budget allows no more ({limit}); run: flashscope verify {}",
                 quoted_path(&target.text)
-            ));
-            Ok(None)
+            );
+            printer.remark(&remark);
+            target.remarks.push(remark);
+            Ok(Tested::Undecided)
         }
-        other => other,
+        Ok(Some(verdict)) => Ok(Tested::Verdict(verdict)),
+        Err(error) => Err(error),
     }
 }
 
@@ -71,16 +83,6 @@ fn limits(target: &Target) -> Limits {
         device_time: left
             .device_time
             .map_or(most.device_time, |left| (left / BUDGET_PART).min(most.device_time)),
-    }
-}
-
-/// What may be used before the test, so that it still has its part of the budgets.
-pub fn budget_before(target: &Target) -> Budget {
-    let left = target.device.left();
-    Budget {
-        bytes_written: left.bytes_written.map(|left| left - left / u64::from(BUDGET_PART)),
-        device_time: left.device_time.map(|left| left - left / BUDGET_PART),
-        ..Budget::UNLIMITED
     }
 }
 

@@ -10,6 +10,7 @@ use flashscope_record::observation::{Data, LinkLimit, Observations, OtherWrites}
 use flashscope_record::{CapacityVerdict, RunFile};
 
 use super::bench::is_directory;
+use super::capacity_probe::Tested;
 use super::concluded::Concluded;
 use super::{capacity_probe, check_classes, check_directory, show};
 use crate::args::Check;
@@ -60,6 +61,10 @@ pub fn run(arguments: &Check, printer: &Printer) -> Result<Exit, Failure> {
     let printer = &printer.with_details(arguments.details);
     let shown = show::check(&target, &run, &concluded, &arguments.output.files, printer);
     let failed = measured.failed.map_or(Ok(()), |error| Err(error).or_exit_bare(Exit::Failed));
+    let shown = match shown {
+        Ok(Exit::Fine) if measured.is_undecided => Ok(Exit::Problem),
+        shown => shown,
+    };
     restored.and(failed).and(shown)
 }
 
@@ -100,6 +105,8 @@ fn stages(survey: &Survey, target: &Target, is_sustained: bool) -> Vec<Stage> {
 struct Checked {
     observations: Vec<Observations>,
     capacity: Option<CapacityVerdict>,
+    /// Whether the test of the capacity lost data without a verdict.
+    is_undecided: bool,
     /// The failure of the device during the test of the capacity.
     failed: Option<DeviceError>,
 }
@@ -125,10 +132,12 @@ fn measure(
     let before = written(target);
     let tested = match survey.writes {
         true => capacity_probe::run(target, arguments.seed, progress, printer),
-        false => Ok(None),
+        false => Ok(Tested::Nothing),
     };
+    let is_undecided = matches!(tested, Ok(Tested::Undecided));
     let (capacity, failed) = match tested {
-        Ok(verdict) => (verdict, None),
+        Ok(Tested::Verdict(verdict)) => (Some(verdict), None),
+        Ok(Tested::Undecided | Tested::Nothing) => (None, None),
         Err(DeviceError::Interrupted) => (None, None),
         Err(error) => (None, Some(error)),
     };
@@ -139,7 +148,7 @@ fn measure(
         observations = survey.fill_on(stream, other, &mut target.device, progress);
         observations.extend(experiments(survey, arguments, target, progress));
     }
-    Checked { observations, capacity, failed }
+    Checked { observations, capacity, is_undecided, failed }
 }
 
 /// The bytes that this run wrote so far.
@@ -147,15 +156,17 @@ fn written(target: &Target) -> Bytes {
     target.device.cost().bytes_written
 }
 
-/// The first 25 s of a stream of writes. If a long one follows, they leave the test of the capacity its part
-/// of the budgets.
+/// The first 25 s of a stream of writes. If a long one follows and there is a budget, nothing: the test of
+/// the capacity, which comes next, may need nearly all of it.
 fn begin_stream(
     survey: &Survey,
     is_sustained: bool,
     target: &mut Target,
     progress: &mut Progress<'_>,
 ) -> Observations {
-    let budget = if is_sustained { capacity_probe::budget_before(target) } else { Budget::UNLIMITED };
+    let is_limited = target.device.left() != Budget::UNLIMITED;
+    let bytes_written = (is_sustained && is_limited).then_some(Bytes::ZERO);
+    let budget = Budget { bytes_written, ..Budget::UNLIMITED };
     survey.fill_briefly(&mut Meter::new(&mut target.device, budget), progress)
 }
 
@@ -193,11 +204,11 @@ fn anew(
     progress: &mut Progress<'_>,
     printer: &Printer,
 ) -> Vec<Observations> {
-    printer.remark("the capacity is false: all tests run again, on the part that stores data");
-    note_stored(target, stored);
     if stored < STORED_MIN {
         return Vec::new();
     }
+    printer.remark("the capacity is false: all tests run again, on the part that stores data");
+    note_stored(target, stored);
     let other = written(target);
     let device = &target.device;
     let stream =

@@ -89,6 +89,27 @@ fn a_check_with_a_long_stream_finds_the_whole_cache_and_a_fake() {
     assert!(stdout(&output).contains("FAKE: says 8.59 GB, stores 1.07 GB"), "{}", stdout(&output));
 }
 
+/// The long stream leaves the test of the capacity all of a budget. Lost data without a verdict is not good.
+#[test]
+fn a_long_stream_with_a_budget_misses_no_fake() {
+    for (stick, budget) in [
+        ("counterfeit-64g-wrap", ["--write-budget", "200MiB"]),
+        ("counterfeit-64g-wrap", ["--time-budget", "60s"]),
+        ("counterfeit-128g-limbo", ["--time-budget", "2m"]),
+    ] {
+        let target = format!("sim:{stick}");
+        let output = flashscope(&["check", &target, "--sustained", budget[0], budget[1]]);
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        assert!(stdout(&output).contains("FAKE: says"), "{stick} {budget:?}: {}", stdout(&output));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run.flashscope.json");
+    let little = ["--sustained", "--write-budget", "60MiB", "-o", run.to_str().unwrap()];
+    let output = flashscope(&[&["check", "sim:counterfeit-64g-wrap"], &little[..]].concat());
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(fs::read_to_string(run).unwrap().contains("the capacity is in doubt"));
+}
+
 /// Unasked, and before every other statement: in the text, the page, the document, the run file and the exit
 /// code.
 #[test]
