@@ -45,7 +45,7 @@ impl Consent for Agreed {
 }
 
 /// Asks whether `target` may be erased or, with `--scratch`, written and restored, unless `--yes` says so.
-/// `None` without either. A virtual stick holds nobody's data: `--scratch` does not ask then.
+/// `None` without either, and for a virtual stick, which holds nobody's data.
 ///
 /// First prints what is on the stick or card; the person then types its name. `--yes` needs a persistent
 /// name, which no other disk gets, or the path of the file that a loop device is attached to.
@@ -55,8 +55,8 @@ impl Consent for Agreed {
 /// terminal; 130 after Ctrl-C.
 pub fn erase(target: &str, erase: &Erase, printer: &Printer) -> Result<Option<Agreed>, Failure> {
     let loss = match (erase.erase, erase.scratch) {
+        _ if target.starts_with("sim:") => return Ok(None),
         (true, _) => "All data on it will be lost.",
-        (false, true) if target.starts_with("sim:") => return Ok(None),
         (false, true) => {
             "It is written, and all data is put back at the end. It must stay plugged in until then."
         }

@@ -99,13 +99,15 @@ impl Display for SpeedMark {
 impl FromStr for SpeedMark {
     type Err = NoMark;
 
-    /// Parses `C10`, `u3`, `V30`, `A1`, `90` or `90MB/s`.
+    /// Parses `C10`, `class 10`, `u3`, `V30`, `A1`, `90` or `90MB/s`.
     fn from_str(text: &str) -> Result<Self, NoMark> {
         let text = text.trim().to_ascii_uppercase();
+        let in_words = text.strip_prefix("CLASS").and_then(|number| number.trim().parse::<u8>().ok());
         let class = |letter: char| text.strip_prefix(letter).and_then(|number| number.parse::<u8>().ok());
         let number = text.strip_suffix("MB/S").unwrap_or(&text).trim();
         let speed = || number.parse::<f64>().ok().map(Self::UpTo);
-        class('C')
+        in_words
+            .or_else(|| class('C'))
             .map(Self::SpeedClass)
             .or_else(|| class('U').map(Self::UhsGrade))
             .or_else(|| class('V').map(Self::VideoClass))
@@ -163,6 +165,8 @@ mod tests {
     fn marks_are_parsed_as_printed_on_cards() {
         for (text, mark) in [
             ("C10", SpeedMark::SpeedClass(10)),
+            ("class 4", SpeedMark::SpeedClass(4)),
+            ("Class10", SpeedMark::SpeedClass(10)),
             ("u3", SpeedMark::UhsGrade(3)),
             ("V30", SpeedMark::VideoClass(30)),
             ("A2", SpeedMark::ApplicationClass(2)),
@@ -173,7 +177,9 @@ mod tests {
             assert_eq!(text.parse(), Ok(mark), "{text}");
             assert_eq!(mark.to_string().parse(), Ok(mark), "{mark}");
         }
-        for text in ["", "C3", "U2", "V31", "A3", "A", "0", "-1", "NaN", "inf", "1e9", "90MiB/s", "C 10 U3"] {
+        for text in
+            ["", "C3", "U2", "V31", "A3", "A", "0", "-1", "NaN", "inf", "1e9", "90MiB/s", "C 10 U3", "class"]
+        {
             assert_eq!(text.parse::<SpeedMark>(), Err(NoMark), "{text}");
         }
     }

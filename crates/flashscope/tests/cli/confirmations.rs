@@ -131,3 +131,13 @@ fn a_file_that_is_no_image_is_erased_only_with_force_image() {
     let alone = flashscope(&["check", "--force-image", &text]);
     assert_eq!(alone.status.code(), Some(2), "it needs a permission: {}", stderr(&alone));
 }
+
+/// Nothing is lost with a virtual stick.
+#[test]
+fn virtual_stick_is_erased_without_a_question() {
+    for command in [&["verify"][..], &["measure", "align"]] {
+        let output = flashscope(&[command, &["--erase", "sim:generic-2g"]].concat());
+        assert_eq!(output.status.code(), Some(0), "{command:?}: {}", stderr(&output));
+        assert!(!stderr(&output).contains("confirmation"), "{}", stderr(&output));
+    }
+}
