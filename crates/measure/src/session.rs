@@ -225,6 +225,7 @@ impl<'a> Session<'a> {
     /// [`Stop`] if no further request makes sense.
     pub fn submit_write(&mut self, range: ByteRange) -> Result<(), Stop> {
         let write = self.op_to_write(range);
+        debug_assert!(self.is_within(&write), "{write:?} reaches beyond the device");
         Ok(self.device.submit(Tag::default(), write)?)
     }
 
@@ -277,9 +278,15 @@ impl<'a> Session<'a> {
 
     /// Makes a request, counts and reports it.
     fn complete(&mut self, op: Op) -> Result<Completion, Stop> {
+        debug_assert!(self.is_within(&op), "{op:?} reaches beyond the device");
         let completion = self.device.run(op)?;
         self.count();
         Ok(completion)
+    }
+
+    /// Whether the device has the range of this request. Else its failure would be blamed on the device.
+    fn is_within(&self, op: &Op) -> bool {
+        op.range().is_none_or(|range| self.device.capabilities().whole().contains(range))
     }
 
     /// Counts and reports a completed request.

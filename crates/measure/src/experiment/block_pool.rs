@@ -77,7 +77,8 @@ impl BlockPool {
         }
     }
 
-    /// The same, with `positions` positions of each new unit written first, in one request.
+    /// The same, with `positions` positions of each new unit written first, in one request. A smaller unit is
+    /// written whole.
     pub fn with_prewritten(self, positions: u32) -> Self {
         Self { prewritten: positions, ..self }
     }
@@ -283,7 +284,7 @@ impl BlockPool {
         self.units_taken += 1;
         if self.prewritten > 0 {
             let length = self.first_offset * 2 + self.stride * u64::from(self.prewritten);
-            session.write_through(range(offset, length))?;
+            session.write_through(range(offset, length.min(self.erase_block)))?;
         }
         Ok(Some(self.member(offset, session)))
     }
@@ -325,4 +326,36 @@ impl BlockPool {
 /// How many positions of this size fit into `length`.
 fn positions(length: Bytes, request: Bytes) -> u32 {
     u32::try_from(length / request).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::OpKind;
+    use flashscope_device::layer::{Budget, Trace};
+    use flashscope_device::memory::MemoryDevice;
+
+    use super::*;
+    use crate::contract::{Estimate, Silent};
+
+    /// One more write would open the next block, or reach beyond the device.
+    #[test]
+    fn units_written_before_stay_inside_their_blocks() {
+        let erase_block = Bytes::mib(1);
+        for (request, order) in [(Bytes::kib(64), Order::Random), (Bytes::kib(24), Order::Linear)] {
+            let mut device = Trace::new(MemoryDevice::new(Bytes::mib(32)));
+            let mut blocks = EraseBlocks::to_write(&device, erase_block).unwrap();
+            let (budget, estimate, mut observer) = (Budget::UNLIMITED, Estimate::default(), Silent);
+            let mut session = Session::begin("test", estimate, &mut device, &budget, &mut observer, 1);
+            let mut pool = BlockPool::new(erase_block, request, order).with_prewritten(48);
+            while pool.write(&mut session, &mut blocks, pool.len()).unwrap().is_some() {}
+            drop(session);
+            let writes = device.records().iter().filter(|record| record.kind == OpKind::Write);
+            let ranges: Vec<_> = writes.map(|record| record.range).collect();
+            assert!(ranges.iter().any(|range| range.length > Bytes::kib(512)), "{ranges:?}");
+            for range in ranges {
+                let last = range.end().saturating_sub(Bytes::new(1));
+                assert_eq!(range.offset / erase_block, last / erase_block, "{range:?}");
+            }
+        }
+    }
 }
