@@ -7,7 +7,7 @@ use crate::words::Sentence;
 
 /// The least ratio, either way, that pays or hurts. Policy: nobody formats a stick anew for less than 10 %.
 const MATTERS_MIN: f64 = 1.1;
-/// The largest end of an interval, either way, of what does not matter. Policy: twice as much.
+/// The largest end of an interval, either way, of what does not matter. Policy: as for advice of ext4.
 const SMALL_MAX: f64 = 1.2;
 /// What is said if the intervals are too wide for an answer.
 const MORE_ROUNDS: &str = "more rounds would decide";
@@ -114,7 +114,7 @@ impl<'a> Pair<'a> {
 /// The direction of an effect that is shown and matters; `None` if it is unknown.
 fn weight(effect: &Effect) -> Option<Direction> {
     let ratio = effect.outcome.as_ref().ok()?;
-    let matters = ratio.ratio.max(1.0 / ratio.ratio) >= MATTERS_MIN;
+    let matters = ratio.ratio.max(1.0 / ratio.ratio) >= MATTERS_MIN && !is_small(ratio);
     Some(if matters { ratio.direction() } else { Direction::NotShown })
 }
 

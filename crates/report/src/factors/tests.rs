@@ -88,6 +88,8 @@ fn a_wide_interval_around_1_decides_nothing() {
     assert!(unknown_together.ends_with(": more rounds would decide."), "{unknown_together}");
     let unclear = answer_within(0.3, [10.0, 8.5, 8.5, 7.0]);
     assert!(unclear.ends_with("they pay together; the share of each is not clear."), "{unclear}");
+    let sure_but_small = answer_within(0.01, [10.0, 9.4, 9.7, 8.8]);
+    assert!(sure_but_small.ends_with("both 1.13x: neither matters."), "{sure_but_small}");
 }
 
 #[test]
