@@ -10,8 +10,10 @@ use flashscope_device::layer::journal::{
 use flashscope_device::memory::MemoryDevice;
 use flashscope_device::{
     Buffer, ByteRange, Bytes, Capabilities, Completion, Device, DeviceError, DeviceExt, FailureCause,
-    Instant, Op, Pattern, Payload, ReadInto, Success, Tag,
+    Instant, Op, Pattern, Payload, ReadInto, SECTOR, Success, Tag,
 };
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 
 const CAPACITY: Bytes = Bytes::mib(4);
 const NEW: Pattern = Pattern { seed: 2, generation: 0 };
@@ -132,6 +134,61 @@ fn sample_gets_the_pattern_and_its_surroundings_the_old_data() {
     let read = journaled.run(Op::Read { range: sample, into: ReadInto::Check(NEW) }).unwrap();
     assert_eq!(read.outcome, Ok(Success::AllRight));
     assert_eq!(journaled.restore().unwrap().written, sample.length);
+    drop(journaled);
+    assert!(device.contents() == before);
+}
+
+/// Places that share a block: test data of one is nobody's data at the other. Half of the runs are killed.
+#[test]
+fn data_comes_back_where_addresses_wrap_around() {
+    let real = CAPACITY / 4;
+    let fake = CAPACITY.get();
+    for seed in 0..60 {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut below = |limit: u64| random.next_u64() % limit;
+        let fault = match seed % 3 {
+            0 => format!("chain:wrap={},real={},fake={fake}", real.get() * 2, real.get()),
+            _ => format!("wrap:real={},fake={fake}", real.get()),
+        };
+        let mut device = MemoryDevice::new(real);
+        device.run(Op::write(ByteRange::new(Bytes::ZERO, real), Pattern::new(1))).unwrap();
+        let before = device.contents().to_vec();
+        let mut journaled = journaled(faulty(&mut device, &fault), MemoryStore::default());
+        for generation in 0..40 {
+            let sectors = 1 + below(200);
+            let range = ByteRange::new(SECTOR * below(CAPACITY / SECTOR - sectors), SECTOR * sectors);
+            let pattern = Pattern { seed: 2 + below(2), generation };
+            let write = if below(2) == 0 { Op::write(range, pattern) } else { write_any(range, pattern) };
+            journaled.run(write).unwrap().outcome.unwrap();
+        }
+        if seed % 2 == 0 {
+            journaled.restore().unwrap();
+            drop(journaled);
+        } else {
+            let (mut fake, mut store) = journaled.into_parts();
+            let contents = JournalContents::read(&mut store).unwrap();
+            restore(&contents, &mut store, &mut fake).unwrap();
+            drop(fake);
+        }
+        assert!(device.contents() == before, "{fault}, seed {seed}");
+    }
+}
+
+/// A discarded place holds nothing to recognise. What was saved first comes back, and the error stays.
+#[test]
+fn data_saved_first_comes_back_where_addresses_wrap_around_after_a_discard() {
+    let real = CAPACITY / 4;
+    let mut device = MemoryDevice::new(real);
+    device.run(Op::write(ByteRange::new(Bytes::ZERO, real), Pattern::new(1))).unwrap();
+    let before = device.contents().to_vec();
+    let fault = format!("wrap:real={},fake={}", real.get(), CAPACITY.get());
+    let mut journaled = journaled(faulty(&mut device, &fault), MemoryStore::default());
+    journaled.run(Op::Discard { range: kib(12, 4) }).unwrap().outcome.unwrap();
+    // The second write saves its block ahead at the other address.
+    for write in [kib(1024, 8), kib(1032, 4)] {
+        journaled.run(Op::write(write, NEW)).unwrap().outcome.unwrap();
+    }
+    assert!(matches!(journaled.restore(), Err(JournalError::NotRestored { .. })));
     drop(journaled);
     assert!(device.contents() == before);
 }

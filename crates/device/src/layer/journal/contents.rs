@@ -117,7 +117,7 @@ impl JournalContents {
         if !whole.contains(head.range) || head.range.length.is_zero() {
             return Err(JournalError::damaged(format!("the range of record {}", self.records + 1)));
         }
-        self.ranges.push(SavedRange { range: head.range, original });
+        self.ranges.push(SavedRange { range: head.range, original, number: self.records });
         self.records += 1;
         Ok(())
     }
@@ -147,6 +147,24 @@ impl JournalContents {
             }
         }
         if bytes.is_empty() { Ok(()) } else { each(start, &bytes) }
+    }
+
+    /// Hands the original data to `each`, what was saved last first.
+    pub(super) fn originals_backward(
+        &self,
+        store: &mut dyn JournalStore,
+        each: &mut Each<'_>,
+    ) -> Result<(), JournalError> {
+        let mut ranges = self.ranges.clone();
+        ranges.sort_unstable_by_key(|saved| std::cmp::Reverse(saved.number));
+        for saved in ranges {
+            for part in parts(saved.range, REQUEST_MAX) {
+                let mut bytes = vec![0; part.length.to_usize()];
+                saved.read(store, part, &mut bytes)?;
+                each(part.offset, &bytes)?;
+            }
+        }
+        Ok(())
     }
 
     /// The record that says that everything is restored.

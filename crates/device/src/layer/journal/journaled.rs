@@ -1,6 +1,6 @@
 //! Saves original data before it is overwritten.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use super::contents::JournalContents;
 use super::error::JournalError;
@@ -14,11 +14,11 @@ use super::store::{EIO, JournalStore};
 use crate::buffer::Buffer;
 use crate::contract::{Capabilities, Device, DeviceError};
 use crate::layer::clock::ClockOffset;
-use crate::pattern::Pattern;
+use crate::pattern::{BLOCK, BlockState, Pattern};
 use crate::request::{Completion, FailureCause, Op, Payload, RequestError, Tag};
 use crate::time::Instant;
 use crate::transfer::{self, parts};
-use crate::units::{ByteRange, Bytes};
+use crate::units::{ByteRange, Bytes, Lba, SECTOR};
 
 /// Before any byte of a range is overwritten or discarded for the first time, its data is appended to the
 /// journal, durably. [`Journaled::restore`] writes back what changed, and compares everything.
@@ -26,6 +26,9 @@ use crate::units::{ByteRange, Bytes};
 /// A write of [`Payload::Pattern`] writes the old data again, except for the sample. Parts that changed
 /// before get the pattern, and so do blank ones: a controller that only notes that a page is blank would be
 /// too fast.
+///
+/// What already holds test data of another place is not saved: a counterfeit has one block at two addresses,
+/// and its data is saved under the other one.
 ///
 /// The clock of this layer stands still while data is saved, so latencies and throughput do not include it.
 /// Requests in flight complete first.
@@ -37,6 +40,8 @@ pub struct Journaled<D, S> {
     originals: Originals,
     /// What may hold other data than before.
     changed: RangeSet,
+    /// The seeds of the test data that was written.
+    seeds: BTreeSet<u64>,
     /// The requests in flight that carry a buffer of this layer.
     with_old_data: Vec<Tag>,
     buffers: Vec<Buffer>,
@@ -70,6 +75,7 @@ impl<D: Device, S: JournalStore> Journaled<D, S> {
             saved: Saved::default(),
             originals: Originals::default(),
             changed: RangeSet::default(),
+            seeds: BTreeSet::new(),
             with_old_data: Vec::new(),
             buffers: Vec::new(),
             records: 0,
@@ -82,7 +88,7 @@ impl<D: Device, S: JournalStore> Journaled<D, S> {
     /// The number of saved bytes.
     #[must_use]
     pub fn saved(&self) -> Bytes {
-        self.saved.total()
+        self.originals.total()
     }
 
     /// Waits for all requests in flight, writes back what changed, compares everything that was saved, and
@@ -92,7 +98,7 @@ impl<D: Device, S: JournalStore> Journaled<D, S> {
     /// As [`restore()`]; the journal then stays.
     pub fn restore(&mut self) -> Result<Restored, JournalError> {
         self.drain()?;
-        if self.saved.total().is_zero() {
+        if self.saved().is_zero() {
             self.store.remove()?;
             return Ok(Restored::default());
         }
@@ -166,15 +172,46 @@ impl<D: Device, S: JournalStore> Journaled<D, S> {
         }
         for part in parts(range, RECORD_MAX) {
             let data = transfer::read(&mut self.device, part)?;
-            let position = self.store.length()? + HEAD as u64;
-            self.store.append(&record(part.offset, &data, self.records))?;
-            self.store.make_durable()?;
-            self.records += 1;
+            for own in self.without_aliases(part, &data) {
+                let data = &data[(own.offset - part.offset).to_usize()..][..own.length.to_usize()];
+                let position = self.store.length()? + HEAD as u64;
+                self.store.append(&record(own.offset, data, self.records))?;
+                self.store.make_durable()?;
+                let original = fill_of(data).map_or(Original::At(position), Original::Fill);
+                self.originals.add(SavedRange { range: own, original, number: self.records });
+                self.records += 1;
+            }
             self.saved.add(part);
-            let original = fill_of(&data).map_or(Original::At(position), Original::Fill);
-            self.originals.add(SavedRange { range: part, original });
         }
         Ok(())
+    }
+
+    /// The parts of `whole` that hold data of their own.
+    fn without_aliases(&self, whole: ByteRange, data: &[u8]) -> Vec<ByteRange> {
+        let mut aliases = RangeSet::default();
+        for (index, bytes) in data.chunks(UNIT.to_usize()).enumerate() {
+            let unit = ByteRange::new(whole.offset + UNIT * index as u64, Bytes::new(bytes.len() as u64));
+            if self.is_alias(unit, bytes) {
+                aliases.add(unit);
+            }
+        }
+        aliases.gaps(whole.offset, whole.end())
+    }
+
+    /// Whether a sector of `unit` holds test data that was written to another place.
+    fn is_alias(&self, unit: ByteRange, data: &[u8]) -> bool {
+        let (sectors, _) = data.as_chunks::<BLOCK>();
+        let holds_test_data = |home: Lba| {
+            let home =
+                home.0.checked_mul(SECTOR.get()).map(|offset| ByteRange::new(Bytes::new(offset), SECTOR));
+            home.is_some_and(|home| self.changed.span_in(home).is_some())
+        };
+        (unit.offset.sectors().0..).zip(sectors).any(|(lba, sector)| {
+            self.seeds.iter().any(|seed| match Pattern::new(*seed).identify(Lba(lba), sector) {
+                BlockState::Misplaced { home, .. } => holds_test_data(home),
+                _ => false,
+            })
+        })
     }
 
     /// The request to the device for `op`: a write writes the old data where nobody reads it back. Notes
@@ -183,6 +220,9 @@ impl<D: Device, S: JournalStore> Journaled<D, S> {
         let Some(range) = op.range().filter(|_| op.modifies()) else { return Ok(op) };
         if self.device.capabilities().admit(&op).is_err() {
             return Ok(op);
+        }
+        if let Op::Write { payload: Payload::Pattern { pattern, .. }, .. } = &op {
+            self.seeds.insert(pattern.seed);
         }
         let (pattern, sample) = match op {
             Op::Write { payload: Payload::Pattern { pattern, sample }, .. } if !sample.contains(range) => {

@@ -20,6 +20,8 @@ pub(super) enum Original {
 pub(super) struct SavedRange {
     pub range: ByteRange,
     pub original: Original,
+    /// How many ranges were saved before.
+    pub number: u64,
 }
 
 impl SavedRange {
@@ -50,6 +52,11 @@ impl Originals {
     /// Adds a range.
     pub fn add(&mut self, saved: SavedRange) {
         self.ranges.insert(saved.range.offset, saved);
+    }
+
+    /// The number of bytes.
+    pub fn total(&self) -> Bytes {
+        self.ranges.values().map(|saved| saved.range.length).sum()
     }
 
     /// Reads the original of `range` into `bytes`, which are as long. False if a part of it is not saved.

@@ -53,7 +53,8 @@ pub fn restore(
 }
 
 /// Like [`restore`], but writes only what lies in `changed`. Everything is compared. What differs all the
-/// same is written as well, and everything is compared again.
+/// same is written as well, and everything is compared again. If that changed another place, all is written
+/// in the reverse order of saving.
 ///
 /// # Errors
 /// As [`restore`].
@@ -70,6 +71,10 @@ pub(super) fn restore_changed(
         different.iter().for_each(|range| again.add(*range));
         written += write_back(contents, store, device, &again)?;
         different = compare(contents, store, device)?;
+        if different.iter().any(|range| again.span_in(*range).is_none()) {
+            written += write_all_backward(contents, store, device)?;
+            different = compare(contents, store, device)?;
+        }
     }
     if let Some(first) = different.first() {
         let count = different.len();
@@ -104,6 +109,19 @@ fn write_back(
     })?;
     transfer::flush(device)?;
     Ok(written)
+}
+
+/// Writes all originals, what was saved last first, and flushes. Returns the number of bytes.
+///
+/// Writing one place back changed another: they share a block. Its data is what was saved first.
+fn write_all_backward(
+    contents: &JournalContents,
+    store: &mut dyn JournalStore,
+    device: &mut dyn Device,
+) -> Result<Bytes, JournalError> {
+    contents.originals_backward(store, &mut |offset, original| write_or_skip(device, offset, original))?;
+    transfer::flush(device)?;
+    Ok(contents.saved())
 }
 
 /// The ranges that do not hold their originals, or cannot be read.
