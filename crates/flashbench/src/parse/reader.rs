@@ -37,6 +37,9 @@ pub fn parse(bytes: &[u8], name: &str) -> Result<Log, ParseLogError> {
             reader.problems.sort_by_key(|problem| problem.line);
             let remarks = reader.mark_several_devices(&lines);
             let columns = reader.mark_columns();
+            if columns.is_empty() {
+                reader.entries.extend(speeds_beside_tables(&lines));
+            }
             Ok(Log { entries: reader.entries, problems: reader.problems, device_name, columns, remarks })
         }
         (true, Some(first)) => Err(ParseLogError::NothingReadable { name: name(), first: first.clone() }),
@@ -50,8 +53,25 @@ pub fn parse(bytes: &[u8], name: &str) -> Result<Log, ParseLogError> {
     }
 }
 
+/// What another program printed into the same log. It may have lost data.
+fn speeds_beside_tables(lines: &[Line]) -> Option<Entry> {
+    let texts: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
+    let speeds = speeds::read(&texts).ok().flatten()?;
+    Some(entry_of_speeds(speeds, lines))
+}
+
 /// The log of a program that measures speeds.
 fn log_of_speeds(speeds: Speeds, lines: &[Line]) -> Log {
+    Log {
+        entries: vec![entry_of_speeds(speeds, lines)],
+        problems: Vec::new(),
+        device_name: device_name::find(lines),
+        columns: Vec::new(),
+        remarks: Vec::new(),
+    }
+}
+
+fn entry_of_speeds(speeds: Speeds, lines: &[Line]) -> Entry {
     let program = device_name::printable(&speeds.program);
     let source = Source::Published { program: program.clone(), devices: Vec::new() };
     let conditions = Conditions {
@@ -62,20 +82,13 @@ fn log_of_speeds(speeds: Speeds, lines: &[Line]) -> Log {
         seed: 0,
     };
     let data = Data::PublishedSpeeds(PublishedSpeedsData { rows: speeds.rows, read_back: speeds.read_back });
-    let entry = Entry {
+    Entry {
         command: None,
         heading: program,
         lines: 1..=lines.last().map_or(1, |line| line.number),
         observations: Observations { data, conditions, ended: Ended::Complete },
         column: None,
-        remarks: speeds.remarks,
-    };
-    Log {
-        entries: vec![entry],
-        problems: Vec::new(),
-        device_name: device_name::find(lines),
-        columns: Vec::new(),
-        remarks: Vec::new(),
+        remarks: speeds.remarks.iter().map(|remark| device_name::printable(remark)).collect(),
     }
 }
 

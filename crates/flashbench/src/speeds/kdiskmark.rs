@@ -6,7 +6,7 @@ use super::{Speeds, number};
 
 pub(super) fn read(lines: &[&str]) -> Option<Speeds> {
     let mut direction = None;
-    let mut rows = Vec::new();
+    let (mut rows, mut remarks) = (Vec::new(), Vec::new());
     for line in lines.iter().map(|line| line.trim()) {
         direction = match line {
             "[Read]" => Some(Direction::Read),
@@ -15,7 +15,13 @@ pub(super) fn read(lines: &[&str]) -> Option<Speeds> {
             _ if line.starts_with('[') && line.ends_with(']') => None,
             _ => direction,
         };
-        rows.extend(direction.and_then(|direction| row(line, direction)));
+        let Some(direction) = direction.filter(|_| line.contains("):") && line.contains("MB/s")) else {
+            continue;
+        };
+        match row(line, direction) {
+            Some(row) => rows.push(row),
+            None => remarks.push(format!("left out, for want of a speed that can be: {line}")),
+        }
     }
     let has = |name: &str| lines.iter().any(|line| line.contains(name));
     let program = if has("CrystalDiskMark") { "CrystalDiskMark" } else { "KDiskMark" };
@@ -23,7 +29,7 @@ pub(super) fn read(lines: &[&str]) -> Option<Speeds> {
         program: program.to_owned(),
         rows,
         read_back: ReadBack::default(),
-        remarks: Vec::new(),
+        remarks,
     })
 }
 
@@ -60,6 +66,14 @@ mod tests {
 
     use super::super::{sample, speeds_of};
     use super::*;
+
+    #[test]
+    fn rows_without_a_speed_are_named() {
+        let text = sample("kdiskmark.txt").replace("98.120 MB/s", "nan MB/s");
+        let speeds = speeds_of(&text).unwrap();
+        assert_eq!((speeds.rows.len(), speeds.remarks.len()), (3, 1), "{:?}", speeds.remarks);
+        assert!(speeds.remarks[0].contains("nan MB/s"), "{:?}", speeds.remarks);
+    }
 
     #[test]
     fn each_row_keeps_what_it_states() {

@@ -34,9 +34,18 @@ pub fn read(lines: &[&str]) -> Result<Option<Speeds>, FioError> {
     Ok([f3::read, kdiskmark::read, gnome_disks::read].iter().find_map(|read| read(lines)))
 }
 
-/// A positive number, as these programs print it: `1,234.5`, `31.9`.
+/// A positive number, as these programs print it: `1,234.5`, `31.9`, and `31,9` where the comma is the decimal
+/// sign. All print decimals, so the last separator is the decimal sign unless it occurs twice.
 fn number(text: &str) -> Option<f64> {
-    let plain: String = text.trim().chars().filter(|c| *c != ',').collect();
+    let text = text.trim();
+    let decimal = text.rfind(['.', ',']).filter(|at| text.matches(&text[*at..=*at]).count() == 1);
+    let plain: String = text
+        .char_indices()
+        .filter_map(|(at, c)| match c {
+            '.' | ',' => (Some(at) == decimal).then_some('.'),
+            _ => Some(c),
+        })
+        .collect();
     plain.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0)
 }
 
@@ -71,8 +80,18 @@ mod tests {
     }
 
     #[test]
-    fn numbers_may_have_thousands_separators() {
-        assert_eq!(number(" 1,234.5"), Some(1234.5));
+    fn numbers_have_the_separators_of_any_language() {
+        for (text, value) in [
+            (" 1,234.5", 1234.5),
+            ("1.234,5", 1234.5),
+            ("31,5", 31.5),
+            ("141,250", 141.25),
+            ("4,90", 4.9),
+            ("1,234,567", 1_234_567.0),
+            ("528", 528.0),
+        ] {
+            assert_eq!(number(text), Some(value), "{text}");
+        }
         for text in ["", "0", "-3", "nan", "inf", "1e999", "x"] {
             assert_eq!(number(text), None, "{text}");
         }

@@ -123,9 +123,12 @@ fn data_that_f3read_found_lost_comes_first_and_gives_exit_code_1() {
     assert_ne!(lost, text);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("lost.txt");
-    std::fs::write(&file, lost).unwrap();
+    std::fs::write(&file, &lost).unwrap();
     let file = file.to_str().unwrap();
-    for arguments in [&["import", file][..], &["import", "--brief", file]] {
+    let with_table = folder.path().join("both.txt");
+    std::fs::write(&with_table, log_of_tables("11.7M/s") + &lost).unwrap();
+    let both = with_table.to_str().unwrap();
+    for arguments in [&["import", file][..], &["import", "--brief", file], &["import", both]] {
         let output = flashscope(arguments);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", stderr(&output));
         let first = stdout(&output).lines().next().unwrap_or_default().to_owned();
