@@ -129,6 +129,8 @@ fn faults_of_a_target_are_named_and_occur() {
     let output = flashscope(&["check", "sim:generic-2g?fault=unplug:after=40"]);
     let text = stdout(&output) + &stderr(&output);
     assert!(text.contains("unplug:after=40") && text.contains("vanished"), "{text}");
+    let late = stdout(&flashscope(&["check", "sim:generic-2g?fault=unplug:after=3000"]));
+    assert!(late.contains("The device failed or vanished: only a part was measured."), "{late}");
     assert_refused(&["check", "sim:generic-2g?fault=melt:now=1"], 2, &["melt", "wrap, limbo"]);
     assert_refused(&["check", "sim:generic-2g?fault=wrap:real=4GiB"], 2, &["real=4GiB is more than"]);
     let folder = tempfile::tempdir().unwrap();

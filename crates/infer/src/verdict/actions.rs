@@ -7,7 +7,7 @@ use flashscope_record::diagnosis::{
     Bottleneck, Conclusion, Cost, Decider, Diagnosis, DiagnosisReason, GAIN_REPORTED_MIN, Gain,
 };
 use flashscope_record::finding::{Finding, FindingId, Reason};
-use flashscope_record::observation::Data;
+use flashscope_record::observation::{Data, Ended, Refusal};
 use flashscope_record::run_file::RunFile;
 use flashscope_record::verdict::{Action, ActionKind, GainScope, PredictedGains};
 
@@ -69,6 +69,9 @@ fn measurement(run: &RunFile, diagnosis: &Diagnosis) -> Option<ActionKind> {
     if matches!(reason, DiagnosisReason::HostDisk { .. }) {
         return Some(ActionKind::NameStick);
     }
+    if is_too_small(run) {
+        return None;
+    }
     if !has_writes(run) {
         return Some(ActionKind::MeasureWrites);
     }
@@ -78,6 +81,15 @@ fn measurement(run: &RunFile, diagnosis: &Diagnosis) -> Option<ActionKind> {
         Decider::LongStream | Decider::Finding(_) => Some(ActionKind::MeasureLongStream),
         _ => None,
     }
+}
+
+/// Whether the device has no room for an experiment that writes: another check would have no more.
+fn is_too_small(run: &RunFile) -> bool {
+    let writes = |data: &Data| matches!(data, Data::WriteSize(_) | Data::Sustained(_) | Data::OpenUnits(_));
+    run.observations.iter().any(|seen| {
+        let is_refused = matches!(seen.ended, Ended::NotStarted { reason: Refusal::TooSmall { .. }, .. });
+        is_refused && writes(&seen.data)
+    })
 }
 
 /// The actions that remove a bottleneck of the everyday copy.
@@ -169,7 +181,7 @@ mod tests {
     use flashscope_record::diagnosis::DiagnosisEvidence;
     use flashscope_record::finding::{Objection, WouldDecide};
     use flashscope_record::observation::{
-        Conditions, Ended, Observations, Order, Source, Times, WriteSizeCell, WriteSizeData,
+        Conditions, Ended, Observations, Order, Room, Source, Times, WriteSizeCell, WriteSizeData,
     };
 
     use super::*;
@@ -216,6 +228,24 @@ mod tests {
         let objection = Reason::Objection(Objection::ClockStandsStill { still: 9, requests: 9 });
         assert_eq!(of(DiagnosisReason::Finding(objection)), None);
         assert_eq!(of(DiagnosisReason::Finding(Reason::NoSignOfFlash)), Some(ActionKind::MeasureLongStream));
+    }
+
+    /// The same check would end in the same way.
+    #[test]
+    fn nothing_more_is_measured_on_a_device_without_room() {
+        let diagnosis = Diagnosis::new(Conclusion::Unknown {
+            reason: DiagnosisReason::Finding(Reason::NoSignOfFlash),
+            would_decide: Decider::LongStream,
+        });
+        let of = |ended| {
+            let mut run = run();
+            run.observations[0].ended = ended;
+            measurement(&run, &diagnosis)
+        };
+        let refused = |reason| Ended::NotStarted { reason, would_decide: vec![] };
+        let room = Room::EraseBlocks(Bytes::mib(4));
+        assert_eq!(of(refused(Refusal::TooSmall { capacity: Bytes::mib(4), room })), None);
+        assert_eq!(of(refused(Refusal::ReadOnly)), Some(ActionKind::MeasureLongStream));
     }
 
     fn gain(likely: f64) -> Gain {

@@ -78,7 +78,9 @@ fn what(kind: ActionKind, report: &Report<'_>) -> String {
             Some(CutShort::Budget) => {
                 "repeat the check with a larger budget, to measure small writes as well"
             }
-            Some(CutShort::Interrupt) => "repeat the check to its end, to measure small writes as well",
+            Some(CutShort::Interrupt | CutShort::Device) => {
+                "repeat the check to its end, to measure small writes as well"
+            }
             None if is_in_file(&report.run.observations) => {
                 "unmount it and measure it as a whole; all data is put back at the end"
             }

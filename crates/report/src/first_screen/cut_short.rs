@@ -1,4 +1,4 @@
-//! Whether a budget or the person ended a run before its last experiment.
+//! What ended a run before its last experiment: a budget, the person, or the device.
 
 use flashscope_record::observation::{Cause, Ended};
 use flashscope_record::run_file::RunFile;
@@ -10,6 +10,8 @@ pub enum CutShort {
     Budget,
     /// The person.
     Interrupt,
+    /// The device is gone.
+    Device,
 }
 
 /// What ended the run early, if anything did.
@@ -21,6 +23,9 @@ pub fn cut_short(run: &RunFile) -> Option<CutShort> {
     };
     if ended_by(Cause::Interrupt) {
         return Some(CutShort::Interrupt);
+    }
+    if ended_by(Cause::Device) {
+        return Some(CutShort::Device);
     }
     ended_by(Cause::Budget).then_some(CutShort::Budget)
 }

@@ -72,8 +72,8 @@ pub fn first_screen(report: &Report<'_>) -> Option<FirstScreen> {
     let verdict = verdict_of(report.run, report.findings, &report.predicted)?;
     let has_gain = verdict.actions.iter().any(|action| action.gain.is_some());
     let is_unknown = matches!(verdict.diagnosis.conclusion, Conclusion::Unknown { .. });
-    let is_interrupted = cut_short(report.run) == Some(CutShort::Interrupt);
-    let is_limit_known = !is_unknown && !is_interrupted && !verdict.state.is_alarm();
+    let partly = only_a_part(report);
+    let is_limit_known = !is_unknown && partly.is_none() && !verdict.state.is_alarm();
     Some(FirstScreen {
         identity: identity::facts(report),
         headline: printable(&headline(&verdict, report)),
@@ -82,13 +82,19 @@ pub fn first_screen(report: &Report<'_>) -> Option<FirstScreen> {
         time: if is_unknown { Vec::new() } else { time_bar::parts(&verdict.diagnosis) },
         actions: verdict.actions.iter().map(|action| actions::text(action, report)).collect(),
         limit: (!has_gain && is_limit_known).then(|| limit(&verdict)).flatten(),
-        scope: match is_interrupted {
-            true => Some("Interrupted: only a part was measured.".to_owned()),
-            false => verdict.diagnosis.copy_max.map(scope),
-        },
+        scope: partly.map(str::to_owned).or_else(|| verdict.diagnosis.copy_max.map(scope)),
         failed_claim: crate::classes::failed_claim(report.run),
         verdict,
     })
+}
+
+/// What kept the check from its end, unless it was a budget.
+fn only_a_part(report: &Report<'_>) -> Option<&'static str> {
+    match cut_short(report.run)? {
+        CutShort::Interrupt => Some("Interrupted: only a part was measured."),
+        CutShort::Device => Some("The device failed or vanished: only a part was measured."),
+        CutShort::Budget => None,
+    }
 }
 
 /// The answer in one sentence.
