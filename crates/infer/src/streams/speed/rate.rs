@@ -16,6 +16,13 @@ use crate::streams::speed::recovery::ExhaustedCache;
 /// The probability that the interval holds: speeds that change on a longer scale are not modelled.
 const CONFIDENCE: f64 = 0.95;
 
+/// A flush of writes that takes a smaller share of their time does not matter. Guess.
+const FLUSH_SHARE_MIN: f64 = 0.1;
+/// The writes decide by themselves if the ends of their interval differ by less. Guess.
+const WIDE: f64 = 1.5;
+/// The half width of a speed that includes the flush. Guess.
+const FLUSHED_HALF_WIDTH: f64 = 0.1;
+
 /// The speed of equal requests.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Speed {
@@ -89,6 +96,24 @@ impl Speed {
         self.latency = Latencies::of(&cell.took_ns).unwrap_or(self.latency);
     }
 
+    /// A write buffer took most of the writes, and the flush wrote them: the speed over both. The buffer fills
+    /// at one speed and empties at the other, so that only their sum is that of the flash.
+    fn with_flush(&mut self, cell: &SpeedCell) {
+        let lasted = cell.ended_ns.last().map_or(0.0, |ended| seconds(*ended));
+        let flush = cell.flush.map_or(0.0, |flush| flush.as_secs_f64());
+        let is_wide = self.bytes_per_s_high > WIDE * self.bytes_per_s_low;
+        let is_buffered = flush > lasted || (is_wide && flush > FLUSH_SHARE_MIN * lasted);
+        let bytes_per_s = cell.transferred().as_f64() / (lasted + flush);
+        if !is_buffered || bytes_per_s > self.bytes_per_s_low {
+            return;
+        }
+        self.with_start(cell);
+        self.seconds = lasted + flush;
+        self.bytes_per_s = bytes_per_s;
+        self.bytes_per_s_low = bytes_per_s / (1.0 + FLUSHED_HALF_WIDTH);
+        self.bytes_per_s_high = bytes_per_s * (1.0 + FLUSHED_HALF_WIDTH);
+    }
+
     /// Bytes transferred in the steady phase.
     #[must_use]
     pub const fn transferred(&self) -> Bytes {
@@ -142,6 +167,7 @@ pub fn speed_of(data: &SpeedData, cell: &SpeedCell) -> Option<Speed> {
     let before: Vec<SpeedCell> = data.cells.iter().take_while(|seen| *seen != cell).cloned().collect();
     speed.with_stalls(&before, cell);
     if cell.case.direction == Direction::Write {
+        speed.with_flush(cell);
         let written: Bytes = before.iter().map(SpeedCell::transferred).sum();
         let end = written + cell.transferred();
         speed.written = Some((end - speed.transferred(), end));
@@ -193,6 +219,29 @@ mod tests {
             assert!((20..=24).contains(&(startup.bytes / Bytes::mib(1))), "{startup:?}");
             assert!(near(seen.latency.p50, 0.05) && near(seen.latency.max, 0.05));
         }
+    }
+
+    /// 256 writes of 4 KiB fit into a write buffer, and 12 more wait for the flash.
+    #[test]
+    fn the_flush_counts_where_a_write_buffer_took_most_writes() {
+        let request = Bytes::kib(4);
+        let case = SpeedCase { direction: Direction::Write, order: Order::Random, request, queue_depth: 1 };
+        let with = |flush: Option<Duration>, buffered: usize| {
+            let (mut cell, mut ended) = (SpeedCell::new(case), Duration::ZERO);
+            for index in 0..268 {
+                let took = Duration::from_micros(if index < buffered { 100 } else { 260_000 });
+                ended += took;
+                cell.keep(took, ended);
+            }
+            cell.flush = flush;
+            let data = SpeedData { cells: vec![cell.clone()], ..SpeedData::default() };
+            speed_of(&data, &cell).unwrap()
+        };
+        let flushed = with(Some(Duration::from_millis(66_560)), 256);
+        assert!((flushed.requests_per_s() * 0.26 - 1.0).abs() < 0.02, "{flushed:?}");
+        assert!(flushed.bytes_per_s_high < 1.22 * flushed.bytes_per_s_low);
+        let unbuffered = with(Some(Duration::from_secs(1)), 0);
+        assert_eq!(unbuffered.bytes_per_s, with(None, 0).bytes_per_s, "a flush of one second of seventy");
     }
 
     #[test]
