@@ -6,7 +6,7 @@ use flashscope_device::Device;
 use flashscope_device::layer::{Budget, Cost, Fence, Interrupt, Interruptible, Meter};
 use flashscope_linux::{
     BackingFilesystem, BenchDirectory, FileSize, FilesError, LinuxDevice, NonStickStorage, Remark, Roots,
-    identify,
+    host_disk, identify,
 };
 use flashscope_record::attachment::Attachment;
 use flashscope_record::observation::Instead;
@@ -41,14 +41,15 @@ pub fn open_in_directory(
     let spent = filling.map_or_else(|| Ok(Cost::default()), |fill| fill(&mut device, &interrupt))?;
     let capacity = place.capacity().map_err(failure)?;
     let ground = place.backing_filesystem();
-    let identity = ground.source.starts_with("/dev/").then(|| {
-        let source = Path::new(&ground.source);
-        identify(source, &Roots::default())
-    });
+    let identity =
+        ground.source.starts_with("/dev/").then(|| identify(Path::new(&ground.source), &Roots::default()));
     let mut remarks: Vec<String> =
         ground.non_stick.iter().map(|no_stick| not_a_stick(instead(*no_stick)).to_owned()).collect();
     remarks.extend(device.remarks().iter().map(ToString::to_string));
-    let is_buffered = device.remarks().contains(&Remark::Buffered);
+    // Below a program the page cache of the block device answers.
+    let is_program = ground.non_stick.contains(&NonStickStorage::UserSpace);
+    let is_buffered = is_program || device.remarks().contains(&Remark::Buffered);
+    let source = Path::new(&ground.source);
     let whole = device.capabilities().whole();
     Ok(Target {
         text: text.to_owned(),
@@ -61,6 +62,7 @@ pub fn open_in_directory(
         attachment: Attachment {
             volumes: Vec::new(),
             in_memory: ground.non_stick.contains(&NonStickStorage::Memory),
+            host_disk: host_disk(source, &Roots::default()),
             ..identity.as_ref().map_or_else(Attachment::default, attachment::of_real)
         },
         remarks,
