@@ -9,9 +9,11 @@ mod identity;
 mod time_bar;
 
 use flashscope_device::Bytes;
+use flashscope_infer::streams::speed::is_one_request;
 use flashscope_infer::verdict_of;
 use flashscope_record::diagnosis::{Bottleneck, Conclusion};
-use flashscope_record::observation::{Direction, Order};
+use flashscope_record::observation::{Data, Direction, Order};
+use flashscope_record::run_file::RunFile;
 use flashscope_record::verdict::{Mark, SpeedNumber, U3_BYTES_PER_S, Verdict, VerdictState};
 
 use crate::quantity::{interval_ends, three_digits};
@@ -39,7 +41,7 @@ pub struct FirstScreen {
     pub time: Vec<TimePart>,
     /// What to do, at most three.
     pub actions: Vec<ActionText>,
-    /// What limits it where nothing helps.
+    /// What limits it where nothing helps, without a full stop.
     pub limit: Option<String>,
     /// What the verdict does not cover.
     pub scope: Option<String>,
@@ -60,7 +62,7 @@ pub struct NumberText {
     pub interval: String,
     /// The mark, and why there is none.
     pub mark: Option<Mark>,
-    /// `poor`, or `not measured`.
+    /// `poor`, `not measured`, or `one long stall`.
     pub mark_text: &'static str,
     /// The yardstick: `A1 asks 500`.
     pub yardstick: &'static str,
@@ -77,7 +79,7 @@ pub fn first_screen(report: &Report<'_>) -> Option<FirstScreen> {
     Some(FirstScreen {
         identity: identity::facts(report),
         headline: printable(&headline(&verdict, report)),
-        numbers: verdict.numbers.iter().map(number).collect(),
+        numbers: verdict.numbers.iter().map(|each| number(each, report.run)).collect(),
         // The shares of what was tested say nothing about the rest.
         time: if is_unknown { Vec::new() } else { time_bar::parts(&verdict.diagnosis) },
         actions: verdict.actions.iter().map(|action| actions::text(action, report)).collect(),
@@ -125,7 +127,7 @@ fn scope(copy_max: Bytes) -> String {
     format!("Measured over a stream of {copy_max}; --sustained measures longer copies.")
 }
 
-fn number(number: &SpeedNumber) -> NumberText {
+fn number(number: &SpeedNumber, run: &RunFile) -> NumberText {
     let (unit, divisor, size) = match number.order {
         Order::Linear => ("MB/s", 1e6, String::new()),
         Order::Random => ("IOPS", number.request.as_f64(), format!(" {}", number.request)),
@@ -136,7 +138,7 @@ fn number(number: &SpeedNumber) -> NumberText {
         unit,
         interval: String::new(),
         mark: number.mark(),
-        mark_text: "not measured",
+        mark_text: if is_one_stall(number, run) { "one long stall" } else { "not measured" },
         yardstick: number.yardstick.name,
     };
     let Some(speed) = number.speed else { return text };
@@ -146,6 +148,18 @@ fn number(number: &SpeedNumber) -> NumberText {
         mark_text: number.mark().map_or(not_of_flash(number.direction), Mark::as_str),
         ..text
     }
+}
+
+/// Whether one stall took so much of the row that it has no speed.
+fn is_one_stall(number: &SpeedNumber, run: &RunFile) -> bool {
+    let cells = run.observations.iter().filter_map(|seen| match &seen.data {
+        Data::Speed(data) => Some(&data.cells),
+        _ => None,
+    });
+    let mut of_kind = cells.flatten().filter(|cell| {
+        (cell.case.direction, cell.case.order, cell.case.queue_depth) == (number.direction, number.order, 1)
+    });
+    of_kind.any(is_one_request)
 }
 
 /// What answered instead of flash.
@@ -170,9 +184,17 @@ fn limit(verdict: &Verdict) -> Option<String> {
         .map_or_else(String::new, |copy_max| format!(", in a stream of {}", rounded(copy_max)));
     if verdict.diagnosis.bottleneck() == Some(Bottleneck::Link) {
         let carries = format!("{speed_text} MB/s{pauses} is all that this link carries{over}");
-        return Some(format!("{carries}, and no faster link is known for it"));
+        return Some(format!("Nothing makes it faster: {carries}, and no faster link is known for it"));
     }
-    let all = format!("{speed_text} MB/s{pauses} is all that its flash does in large writes{over}");
+    if verdict.diagnosis.bottleneck() == Some(Bottleneck::SlcCache) {
+        return Some(format!(
+            "Shorter copies, and pauses between them, may help: once its fast cache is full, {speed_text} MB/s is all that it \
+             writes{over}. Whether a pause empties the cache was not tested"
+        ));
+    }
+    let all = format!(
+        "Nothing makes it faster: {speed_text} MB/s{pauses} is all that its flash does in large writes{over}"
+    );
     let ratio = U3_BYTES_PER_S / speed.bytes_per_s;
     Some(if ratio >= BETTER_RATIO_MIN {
         format!("{all}; a U3 card or stick (30 MB/s) is {} times as fast", crate::quantity::ratio(ratio))

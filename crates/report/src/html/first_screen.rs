@@ -84,7 +84,7 @@ fn actions(screen: &FirstScreen) -> Markup {
             @if !screen.actions.is_empty() {
                 ol { @for action in &screen.actions { li { (action_item(action)) } } }
             }
-            @if let Some(limit) = &screen.limit { p { (prose(&format!("Nothing makes it faster: {limit}."))) } }
+            @if let Some(limit) = &screen.limit { p { (prose(&format!("{limit}."))) } }
         }
     }
 }

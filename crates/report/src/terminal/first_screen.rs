@@ -186,7 +186,7 @@ fn actions(page: &mut Lines, actions: &[ActionText], limit: Option<&str>) {
         }
     }
     match limit {
-        Some(limit) => page.wrapped(&format!("Nothing makes it faster: {limit}."), 2, Ink::Normal),
+        Some(limit) => page.wrapped(&format!("{limit}."), 2, Ink::Normal),
         None if actions.is_empty() => page.line("  Nothing that is known.", Ink::Normal),
         None => {}
     }

@@ -17,5 +17,5 @@ pub use self::clear::{is_changing, is_clear, is_fresh, is_vague};
 pub use self::expected::Expected;
 pub use self::not_flash::{exceeds, impossible};
 pub use self::phases::{CLEAR_AFTER, Latencies, Startup};
-pub use self::rate::{Speed, Unsettled, speed, speed_of};
+pub use self::rate::{Speed, Unsettled, is_one_request, speed, speed_of};
 pub use self::recovery::ExhaustedCache;

@@ -154,7 +154,8 @@ pub fn speed(cell: &SpeedCell, link: Option<&LinkLimit>) -> Option<Speed> {
 
 /// Whether one request took most of a row's time, as on a device that hung or after a clock jump: the mean is
 /// then that of this one.
-fn is_one_request(cell: &SpeedCell) -> bool {
+#[must_use]
+pub fn is_one_request(cell: &SpeedCell) -> bool {
     let gaps = cell.ended_ns.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
     let longest = gaps.chain(cell.ended_ns.first().copied()).max().unwrap_or_default();
     cell.ended_ns.last().is_some_and(|last| longest > last / 2)

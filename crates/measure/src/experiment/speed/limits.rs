@@ -41,7 +41,8 @@ pub(super) const WRITE_TIME_MAX: Duration = Duration::from_secs(240);
 
 /// The usual time of a brief row. Guess: its interval is a few per cent wide.
 pub(super) const BRIEF_TIME: Duration = Duration::from_secs(3);
-/// The most time of a brief row with too few requests for an interval. Guess.
+/// The most time of a brief row with too few requests for an interval, or with one stall that takes most of
+/// it. Guess.
 pub(super) const BRIEF_TIME_MAX: Duration = Duration::from_secs(12);
 
 /// The usual time of a brief row of writes. Guess: most virtual sticks take 3 to 13 s.

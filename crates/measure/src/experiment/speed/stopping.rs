@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use flashscope_device::Bytes;
 
-use flashscope_infer::streams::speed::{CLEAR_AFTER, Expected, is_changing, is_clear, is_vague};
+use flashscope_infer::streams::speed::{
+    CLEAR_AFTER, Expected, is_changing, is_clear, is_one_request, is_vague,
+};
 use flashscope_record::observation::{Direction, Order, SpeedCase, SpeedCell, SpeedData};
 
 use crate::contract::Extent;
@@ -80,7 +82,7 @@ impl StoppingRule {
     pub(super) fn is_enough(&mut self, cell: &SpeedCell, lasted: Duration) -> bool {
         let few = cell.took_ns.len() < REQUESTS_MIN;
         if self.is_brief {
-            return lasted >= if few { BRIEF_TIME_MAX } else { BRIEF_TIME };
+            return lasted >= BRIEF_TIME_MAX || lasted >= BRIEF_TIME && !few && !is_one_request(cell);
         }
         if let Some(expected) = self.awaited_stalls(cell, lasted).filter(|_| !few) {
             return lasted >= self.stall_time_max() || self.stalls_are_clear(&expected, cell, lasted);
