@@ -30,11 +30,13 @@ pub struct MbrEntry {
 const PROTECTIVE: u8 = 0xee;
 
 impl Mbr {
-    /// From the first logical block of a disk. `None` for a boot sector of a filesystem, or for no MBR at
-    /// all.
+    /// From the first bytes of a disk. `None` for a boot sector of a filesystem, or for no MBR at all.
+    ///
+    /// An older filesystem may have left its superblock behind the first sector, where no MBR reaches. The
+    /// partitions count then, as for the kernel.
     #[must_use]
     pub fn parse(head: &[u8]) -> Option<Self> {
-        if little(head, 510, 2)? != 0xaa55 || super::parse(head).is_some() {
+        if little(head, 510, 2)? != 0xaa55 || super::parse(head.get(..512)?).is_some() {
             return None;
         }
         let mut entries = Vec::new();
@@ -48,6 +50,9 @@ impl Mbr {
             if code != 0 && blocks > 0 {
                 entries.push(MbrEntry { number: number + 1, code, is_active: flag != 0, start, blocks });
             }
+        }
+        if entries.is_empty() && super::parse(head).is_some() {
+            return None;
         }
         let id = u32::try_from(little(head, 440, 4)?).ok()?;
         Some(Self { id, entries })
