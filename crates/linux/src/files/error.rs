@@ -98,7 +98,7 @@ pub enum FilesError {
         path: String,
     },
     /// A directory to be used as a model is empty.
-    #[error("{path} holds no files whose sizes could be taken; name another directory, or a --profile")]
+    #[error("{path} holds no files whose sizes could be taken; name another directory")]
     NoFiles {
         /// The directory.
         path: String,

@@ -54,8 +54,12 @@ pub fn times(ratio: f64) -> String {
 
 /// An interval of ratios: `0.97 to 1.05`.
 pub fn interval(ratio: &Ratio) -> String {
-    let end = |end: f64| if end < 9.995 { format!("{end:.2}") } else { quantity::three_digits(end) };
-    format!("{} to {}", end(ratio.low), end(ratio.high))
+    format!("{} to {}", precise(ratio.low), precise(ratio.high))
+}
+
+/// A ratio with the digits of [`interval`], so that it lies inside.
+pub fn precise(ratio: f64) -> String {
+    if ratio < 9.995 { format!("{ratio:.2}") } else { quantity::three_digits(ratio) }
 }
 
 /// Why an effect is unknown.

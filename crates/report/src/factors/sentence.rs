@@ -156,7 +156,7 @@ fn dependence(factorial: &Factorial, (first, second): (Change, Change)) -> Optio
         Sentence::new(format!(
             "the gain of {} is {} times as large with {} as with {} ({})",
             names::change(factorial, first),
-            names::times(ratio.ratio).trim_end_matches('x'),
+            names::precise(ratio.ratio),
             names::setting(factorial, second.factor, second.to),
             names::setting(factorial, second.factor, 0),
             names::interval(ratio)

@@ -10,7 +10,7 @@ pub fn table(factorial: &Factorial) -> Table {
     let header = ["effect", "times as fast", "95 % interval", "with"].map(str::to_owned).to_vec();
     let row = |(index, effect): (usize, &Effect)| {
         let (ratio, interval) = match &effect.outcome {
-            Ok(ratio) => (names::times(ratio.ratio), names::interval(ratio)),
+            Ok(ratio) => (format!("{}x", names::precise(ratio.ratio)), names::interval(ratio)),
             Err(reason) => ("unknown".to_owned(), names::unknown(*reason).to_owned()),
         };
         vec![

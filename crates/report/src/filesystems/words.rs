@@ -33,11 +33,21 @@ fn recommendation(compared: &Compared<'_>, each: &Recommendation) -> String {
         let all: Vec<String> = [fastest.clone(), baseline.clone()].into_iter().chain(others).collect();
         return format!("{files}: no difference that these trials can show between {}", names(&all));
     }
-    let equals = match each.equals.as_slice() {
-        [] => String::new(),
-        equals => format!("; {} may be as fast", names(equals)),
+    let estimate = |name: &str| {
+        let cell = compared.summary.cell(name, each.workload, TrialOperation::Write);
+        cell.map(|cell| (cell.estimate.low, cell.estimate.high))
     };
-    format!("{files}: take {fastest}. It writes in {time}, {}{equals}", times(&gain, baseline))
+    let is_faster =
+        |name: &String| estimate(name).zip(estimate(fastest)).is_some_and(|((_, high), (low, _))| high < low);
+    let (faster, equal): (Vec<String>, Vec<String>) = each.equals.iter().cloned().partition(is_faster);
+    let also = |list: &[String], what: [&str; 2]| match list {
+        [] => String::new(),
+        [one] => format!("; {one} {}", what[0]),
+        all => format!("; {} {}", names(all), what[1]),
+    };
+    let faster = also(&faster, ["is faster, but no plan makes it", "are faster, but no plan makes them"]);
+    let equal = also(&equal, ["may be as fast"; 2]);
+    format!("{files}: take {fastest}. It writes in {time}, {}{faster}{equal}", times(&gain, baseline))
 }
 
 /// Where another filesystem reads faster than the one to take.

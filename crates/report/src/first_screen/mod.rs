@@ -12,7 +12,7 @@ use flashscope_device::Bytes;
 use flashscope_infer::streams::speed::is_one_request;
 use flashscope_infer::verdict_of;
 use flashscope_record::diagnosis::{Bottleneck, Conclusion};
-use flashscope_record::observation::{Data, Direction, Order};
+use flashscope_record::observation::{Data, Direction, Order, is_in_file};
 use flashscope_record::run_file::RunFile;
 use flashscope_record::verdict::{Mark, SpeedNumber, U3_BYTES_PER_S, Verdict, VerdictState};
 
@@ -84,7 +84,9 @@ pub fn first_screen(report: &Report<'_>) -> Option<FirstScreen> {
         time: if is_unknown { Vec::new() } else { time_bar::parts(&verdict.diagnosis) },
         actions: verdict.actions.iter().map(|action| actions::text(action, report)).collect(),
         limit: (!has_gain && is_limit_known).then(|| limit(&verdict)).flatten(),
-        scope: partly.map(str::to_owned).or_else(|| verdict.diagnosis.copy_max.map(scope)),
+        scope: partly
+            .map(str::to_owned)
+            .or_else(|| verdict.diagnosis.copy_max.map(|most| scope(most, report.run))),
         failed_claim: crate::classes::failed_claim(report.run),
         verdict,
     })
@@ -122,9 +124,11 @@ fn headline(verdict: &Verdict, report: &Report<'_>) -> String {
 }
 
 /// What the verdict covers, where only a brief stream of writes was measured.
-fn scope(copy_max: Bytes) -> String {
+fn scope(copy_max: Bytes, run: &RunFile) -> String {
     let copy_max = rounded(copy_max);
-    format!("Measured over a stream of {copy_max}; --sustained measures longer copies.")
+    // A file in a directory is no longer than the stream.
+    let longer = if is_in_file(&run.observations) { "bench sustained" } else { "--sustained" };
+    format!("Measured over a stream of {copy_max}; {longer} measures longer copies.")
 }
 
 fn number(number: &SpeedNumber, run: &RunFile) -> NumberText {

@@ -4,6 +4,7 @@ use anyhow::anyhow;
 use flashscope_device::layer::{Interrupt, Interruptible};
 use flashscope_infer::trials::forecast::{Forecast, Layout};
 use flashscope_layout::steps::quoted_path;
+use flashscope_record::observation::is_in_file;
 use flashscope_record::run_file::RunFile;
 use flashscope_recording::{RecordingError, Recordings, Wish};
 use flashscope_report::words;
@@ -116,7 +117,7 @@ fn no_twin(error: &TwinError, run: &RunFile) -> Failure {
         TwinError::NoWrites => anyhow!(
             "nothing can be predicted for {target}: {error}; repeat it with: \
              flashscope check {} --scratch -o run.json",
-            quoted_path(target)
+            if is_in_file(&run.observations) { "/dev/sdX".to_owned() } else { quoted_path(target) }
         ),
         _ => anyhow!("nothing can be predicted for {target}: {error}"),
     };

@@ -25,15 +25,16 @@ pub fn of(arguments: &Whatif, printer: &Printer) -> Result<RunFile, Failure> {
     let path = Path::new(target);
     file_kind::refuse_other(path, &[Kind::Run])?;
     let metadata = path.metadata().or_exit(Exit::Usage, format!("cannot read {target}"))?;
-    let permission = match metadata.is_dir() {
-        true => "",
+    let measured = match metadata.is_dir() {
+        true => quoted_path(target),
         false if metadata.is_file() && is_json(path) => return input::run_file(path),
-        false => " --scratch",
+        // A file is no stick.
+        false if metadata.is_file() => "/dev/sdX --scratch".to_owned(),
+        false => format!("{} --scratch", quoted_path(target)),
     };
     let error = anyhow!(
         "{target} is no run file, and reads alone do not show what a layout gains. Make a run file with \
-         writes (all data is put back), then use that: flashscope check {}{permission} -o run.json",
-        quoted_path(target)
+         writes (all data is put back), then use that: flashscope check {measured} -o run.json"
     );
     Err(Failure { exit: Exit::Usage, error })
 }
