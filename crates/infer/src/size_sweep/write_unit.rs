@@ -141,6 +141,13 @@ fn is_still_rising(points: &[SweepPoint], best: SweepPoint) -> bool {
     is_largest && half.is_none_or(|half| best.speed() > half.speed() * RISING)
 }
 
+/// Whether no request of at least twice the size of the fastest comes near it: no flash is slower at larger
+/// requests, but a cache that takes only some of them makes it look so.
+fn is_faster_than_larger(points: &[SweepPoint], best: SweepPoint) -> bool {
+    let larger = points.iter().filter(|point| point.size >= best.size * 2);
+    larger.map(|point| point.speed()).reduce(f64::max).is_some_and(|speed| speed < best.speed() * EFFICIENT)
+}
+
 /// The probability that a point reaches `share` of the best speed.
 fn reaches(point: SweepPoint, best: SweepPoint, share: f64) -> f64 {
     if point.size == best.size {
@@ -193,6 +200,9 @@ pub fn write_unit(points: &[SweepPoint]) -> Finding {
         let reason = Reason::LargestStillFaster(best.size);
         return Finding::unknown(id, reason, [WouldDecide::Larger(Quantity::Requests)]);
     }
+    if is_faster_than_larger(points, best) {
+        return Finding::unknown(id, Reason::LargerMuchSlower(best.size), [WouldDecide::Rest]);
+    }
     let figures = |point: SweepPoint| (point.size, point.speed());
     let evidence = Evidence::Sizes(SizeEvidence::WriteUnit {
         unit: figures(unit),
@@ -229,6 +239,14 @@ mod tests {
                 relative_error: 0.003,
             })
             .collect()
+    }
+
+    /// An SLC cache took some of the small writes.
+    #[test]
+    fn a_small_request_faster_than_all_larger_ones_decides_nothing() {
+        let rows = [(8, 0.49), (16, 0.52), (24, 0.54), (32, 1.5), (64, 2.5), (256, 8.6), (1024, 33.6)];
+        let reason = write_unit(&sweep(&rows)).reason().cloned();
+        assert_eq!(reason, Some(Reason::LargerMuchSlower(Bytes::kib(24))));
     }
 
     /// The Patriot's own figures, three open units (docs/methods/write-size.md).

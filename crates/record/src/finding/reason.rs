@@ -146,6 +146,9 @@ pub enum Reason {
     SmallestIsFastest(Bytes),
     /// The largest request is still much faster than half of it.
     LargestStillFaster(Bytes),
+    /// Requests of this size were the fastest, and all at least twice as large much slower: a cache took the
+    /// smaller ones.
+    LargerMuchSlower(Bytes),
     /// Even the smallest number of blocks merges at every request.
     FewestMerge {
         /// That number.

@@ -144,6 +144,11 @@ fn of_writes(unknown: &Reason) -> Option<String> {
         Reason::SmallestIsFastest(size) => {
             format!("even the smallest request tried ({size}) reaches the best speed")
         }
+        Reason::LargerMuchSlower(size) => {
+            format!(
+                "requests of {size} were the fastest, and larger ones much slower: a cache may have taken the smaller ones"
+            )
+        }
         Reason::LargestStillFaster(size) => {
             format!("the largest request tried ({size}) is much faster than half of it")
         }
@@ -474,6 +479,7 @@ mod tests {
             Reason::PairsDisagree { pairs: 12 },
             Reason::SmallestIsFastest(SIZE),
             Reason::LargestStillFaster(SIZE),
+            Reason::LargerMuchSlower(SIZE),
         ]
     }
 
