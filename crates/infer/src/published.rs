@@ -356,6 +356,7 @@ impl Published {
             size: *size,
             seconds: usual(rows.iter().filter_map(|row| row.get(size))).unwrap_or(*seconds),
             relative_error: RELATIVE_ERROR,
+            outliers: 0.0,
         };
         row.map(|row| row.iter().map(point).collect()).unwrap_or_default()
     }

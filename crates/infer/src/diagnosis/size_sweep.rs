@@ -164,6 +164,7 @@ mod tests {
             size: Bytes::kib(*kib),
             seconds: *seconds,
             relative_error: 0.01,
+            outliers: 0.0,
         };
         SizeSweep { points: points.iter().map(point).collect(), time_per_byte_min: None }
     }

@@ -45,8 +45,8 @@ struct Cell {
 
 /// One point per size.
 #[must_use]
-pub fn sweep_points(cells: &[WriteSizeCell]) -> Vec<SweepPoint> {
-    let cells = in_rounds(cells);
+pub fn sweep_points(measured: &[WriteSizeCell]) -> Vec<SweepPoint> {
+    let cells = in_rounds(measured);
     let (levels, slowdowns) = fit(&cells);
     let noise = noise(&cells, &levels, &slowdowns);
     let point = |(size, level): (&Bytes, &f64)| {
@@ -57,9 +57,18 @@ pub fn sweep_points(cells: &[WriteSizeCell]) -> Vec<SweepPoint> {
             size: *size,
             seconds: level.exp(),
             relative_error: (noise / writes.sqrt()).max(error_min),
+            outliers: outliers(measured, *size),
         }
     };
     levels.iter().map(point).collect()
+}
+
+/// The share of the writes of this size that took more than [`STALL`] times as long as the fastest.
+fn outliers(cells: &[WriteSizeCell], size: Bytes) -> f64 {
+    let of_size = cells.iter().filter(|cell| cell.order == Order::Linear && cell.request == size);
+    let times: Vec<f64> = of_size.flat_map(|cell| seconds(&cell.times)).collect();
+    let fastest = times.iter().copied().fold(f64::INFINITY, f64::min);
+    count(times.iter().filter(|time| **time > STALL * fastest).count()) / count(times.len()).max(1.0)
 }
 
 /// Sizes that took much longer than a larger one, and were written in few rounds: they may have stalled.

@@ -19,6 +19,8 @@ pub struct SweepPoint {
     pub seconds: f64,
     /// Its standard error as a share of it.
     pub relative_error: f64,
+    /// The share of the writes that took more than [`STALL`] times as long as the fastest.
+    pub outliers: f64,
 }
 
 /// A write below the page takes at least this share of the page's time. Guess.
@@ -28,6 +30,8 @@ const SLOPE: f64 = 0.35;
 /// A write is a stall if it takes more than this many times as long as the fastest of its size, or as a
 /// larger one. Guess.
 pub const STALL: f64 = 2.5;
+/// Stalls are rarer than this share of the writes of a size. Guess.
+const OUTLIERS_MAX: f64 = 0.5;
 /// The largest page. Guess: two planes of 512 KiB.
 const PAGE_MAX: Bytes = Bytes::mib(1);
 /// A request is efficient if it reaches this share of the best speed: the definition of the write unit
@@ -141,8 +145,8 @@ fn is_still_rising(points: &[SweepPoint], best: SweepPoint) -> bool {
     is_largest && half.is_none_or(|half| best.speed() > half.speed() * RISING)
 }
 
-/// Whether no request of at least twice the size of the fastest comes near it: no flash is slower at larger
-/// requests, but a cache that takes only some of them makes it look so.
+/// Whether no request of at least twice the size of the fastest comes near it. If its own writes are of two
+/// speeds, a cache took some of them.
 fn is_faster_than_larger(points: &[SweepPoint], best: SweepPoint) -> bool {
     let larger = points.iter().filter(|point| point.size >= best.size * 2);
     larger.map(|point| point.speed()).reduce(f64::max).is_some_and(|speed| speed < best.speed() * EFFICIENT)
@@ -200,7 +204,7 @@ pub fn write_unit(points: &[SweepPoint]) -> Finding {
         let reason = Reason::LargestStillFaster(best.size);
         return Finding::unknown(id, reason, [WouldDecide::Larger(Quantity::Requests)]);
     }
-    if is_faster_than_larger(points, best) {
+    if best.outliers >= OUTLIERS_MAX && is_faster_than_larger(points, best) {
         return Finding::unknown(id, Reason::LargerMuchSlower(best.size), [WouldDecide::Rest]);
     }
     let figures = |point: SweepPoint| (point.size, point.speed());
@@ -237,6 +241,7 @@ mod tests {
                 size: Bytes::kib(*kib),
                 seconds: millis / 1e3,
                 relative_error: 0.003,
+                outliers: 0.0,
             })
             .collect()
     }
@@ -245,7 +250,10 @@ mod tests {
     #[test]
     fn a_small_request_faster_than_all_larger_ones_decides_nothing() {
         let rows = [(8, 0.49), (16, 0.52), (24, 0.54), (32, 1.5), (64, 2.5), (256, 8.6), (1024, 33.6)];
-        let reason = write_unit(&sweep(&rows)).reason().cloned();
+        let mut points = sweep(&rows);
+        assert_eq!(write_unit(&points).bytes(), Some(Bytes::kib(24)));
+        points[2].outliers = 0.75;
+        let reason = write_unit(&points).reason().cloned();
         assert_eq!(reason, Some(Reason::LargerMuchSlower(Bytes::kib(24))));
     }
 
