@@ -2,7 +2,7 @@
 
 use flashscope_device::Bytes;
 use flashscope_record::finding::{Finding, FindingId, Outcome, Value};
-use flashscope_record::observation::{Data, Direction, Observations, Order, SpeedCell, SpeedData};
+use flashscope_record::observation::{Data, Direction, Order, SpeedCell, SpeedData};
 use flashscope_record::run_file::RunFile;
 use flashscope_record::verdict::{MeasuredSpeed, SpeedNumber};
 
@@ -52,8 +52,6 @@ fn row(run: &RunFile, direction: Direction, order: Order) -> Option<MeasuredSpee
 
 /// The speed of the long stream: the steady one, or that until its end.
 fn of_stream(run: &RunFile, findings: &[Finding]) -> Option<MeasuredSpeed> {
-    let is_buffered = |seen: &Observations| matches!(&seen.data, Data::Speed(data) if data.is_buffered);
-    let is_cached = run.observations.iter().any(is_buffered);
     let steady = findings.iter().find(|finding| finding.id == FindingId::SustainedWriteBytesPerS);
     if let Some(Outcome::Found {
         value: Value::BytesPerSecond(value),
@@ -62,14 +60,14 @@ fn of_stream(run: &RunFile, findings: &[Finding]) -> Option<MeasuredSpeed> {
         ..
     }) = steady.map(|finding| &finding.outcome)
     {
-        return Some(in_order(*value, *low, *high, is_cached));
+        return Some(in_order(*value, *low, *high, false));
     }
     let stream = run.observations.iter().rev().find_map(|seen| match &seen.data {
         Data::Sustained(data) => Some(data),
         _ => None,
     })?;
     let speed = so_far(stream)?;
-    Some(in_order(speed.bytes_per_s, speed.bytes_per_s_low, speed.bytes_per_s_high, is_cached))
+    Some(in_order(speed.bytes_per_s, speed.bytes_per_s_low, speed.bytes_per_s_high, false))
 }
 
 /// The value inside its interval, whatever rounding did to its ends.

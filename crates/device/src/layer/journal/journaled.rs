@@ -10,15 +10,16 @@ use super::originals::{Original, Originals, SavedRange};
 use super::range_set::RangeSet;
 use super::restore::{Restored, restore_changed};
 use super::saved::{AHEAD_MAX, Saved, UNIT};
+use super::shared_blocks::SharedBlocks;
 use super::store::{EIO, JournalStore};
 use crate::buffer::Buffer;
 use crate::contract::{Capabilities, Device, DeviceError};
 use crate::layer::clock::ClockOffset;
-use crate::pattern::{BLOCK, BlockState, Pattern};
+use crate::pattern::Pattern;
 use crate::request::{Completion, FailureCause, Op, Payload, RequestError, Tag};
 use crate::time::Instant;
 use crate::transfer::{self, parts};
-use crate::units::{ByteRange, Bytes, Lba, SECTOR};
+use crate::units::{ByteRange, Bytes};
 
 /// Before any byte of a range is overwritten or discarded for the first time, its data is appended to the
 /// journal, durably. [`Journaled::restore`] writes back what changed, and compares everything.
@@ -26,9 +27,6 @@ use crate::units::{ByteRange, Bytes, Lba, SECTOR};
 /// A write of [`Payload::Pattern`] writes the old data again, except for the sample. Parts that changed
 /// before get the pattern, and so do blank ones: a controller that only notes that a page is blank would be
 /// too fast.
-///
-/// What already holds test data of another place is not saved: a counterfeit has one block at two addresses,
-/// and its data is saved under the other one.
 ///
 /// The clock of this layer stands still while data is saved, so latencies and throughput do not include it.
 /// Requests in flight complete first.
@@ -88,7 +86,7 @@ impl<D: Device, S: JournalStore> Journaled<D, S> {
     /// The number of saved bytes.
     #[must_use]
     pub fn saved(&self) -> Bytes {
-        self.originals.total()
+        self.saved.total()
     }
 
     /// Waits for all requests in flight, writes back what changed, compares everything that was saved, and
@@ -98,12 +96,17 @@ impl<D: Device, S: JournalStore> Journaled<D, S> {
     /// As [`restore()`]; the journal then stays.
     pub fn restore(&mut self) -> Result<Restored, JournalError> {
         self.drain()?;
-        if self.saved().is_zero() {
+        if self.saved.total().is_zero() {
             self.store.remove()?;
             return Ok(Restored::default());
         }
         let contents = JournalContents::read(&mut self.store)?;
-        let restored = restore_changed(&contents, &mut self.store, &mut self.device, &self.changed)?;
+        let shared = SharedBlocks { originals: &self.originals, seeds: &self.seeds };
+        let (store, device) = (&mut self.store, &mut self.device);
+        let restored =
+            restore_changed(&contents, store, device, &self.changed, &mut |store, device, range| {
+                shared.explain(store, device, range)
+            })?;
         self.store.remove()?;
         self.saved = Saved::default();
         self.originals = Originals::default();
@@ -172,46 +175,15 @@ impl<D: Device, S: JournalStore> Journaled<D, S> {
         }
         for part in parts(range, RECORD_MAX) {
             let data = transfer::read(&mut self.device, part)?;
-            for own in self.without_aliases(part, &data) {
-                let data = &data[(own.offset - part.offset).to_usize()..][..own.length.to_usize()];
-                let position = self.store.length()? + HEAD as u64;
-                self.store.append(&record(own.offset, data, self.records))?;
-                self.store.make_durable()?;
-                let original = fill_of(data).map_or(Original::At(position), Original::Fill);
-                self.originals.add(SavedRange { range: own, original, number: self.records });
-                self.records += 1;
-            }
+            let position = self.store.length()? + HEAD as u64;
+            self.store.append(&record(part.offset, &data, self.records))?;
+            self.store.make_durable()?;
+            self.records += 1;
             self.saved.add(part);
+            let original = fill_of(&data).map_or(Original::At(position), Original::Fill);
+            self.originals.add(SavedRange { range: part, original, number: self.records - 1 });
         }
         Ok(())
-    }
-
-    /// The parts of `whole` that hold data of their own.
-    fn without_aliases(&self, whole: ByteRange, data: &[u8]) -> Vec<ByteRange> {
-        let mut aliases = RangeSet::default();
-        for (index, bytes) in data.chunks(UNIT.to_usize()).enumerate() {
-            let unit = ByteRange::new(whole.offset + UNIT * index as u64, Bytes::new(bytes.len() as u64));
-            if self.is_alias(unit, bytes) {
-                aliases.add(unit);
-            }
-        }
-        aliases.gaps(whole.offset, whole.end())
-    }
-
-    /// Whether a sector of `unit` holds test data that was written to another place.
-    fn is_alias(&self, unit: ByteRange, data: &[u8]) -> bool {
-        let (sectors, _) = data.as_chunks::<BLOCK>();
-        let holds_test_data = |home: Lba| {
-            let home =
-                home.0.checked_mul(SECTOR.get()).map(|offset| ByteRange::new(Bytes::new(offset), SECTOR));
-            home.is_some_and(|home| self.changed.span_in(home).is_some())
-        };
-        (unit.offset.sectors().0..).zip(sectors).any(|(lba, sector)| {
-            self.seeds.iter().any(|seed| match Pattern::new(*seed).identify(Lba(lba), sector) {
-                BlockState::Misplaced { home, .. } => holds_test_data(home),
-                _ => false,
-            })
-        })
     }
 
     /// The request to the device for `op`: a write writes the old data where nobody reads it back. Notes

@@ -15,6 +15,7 @@ mod range_set;
 mod recognise;
 mod restore;
 mod saved;
+mod shared_blocks;
 mod store;
 
 pub use contents::JournalContents;

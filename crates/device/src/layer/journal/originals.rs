@@ -54,11 +54,6 @@ impl Originals {
         self.ranges.insert(saved.range.offset, saved);
     }
 
-    /// The number of bytes.
-    pub fn total(&self) -> Bytes {
-        self.ranges.values().map(|saved| saved.range.length).sum()
-    }
-
     /// Reads the original of `range` into `bytes`, which are as long. False if a part of it is not saved.
     pub fn read(
         &self,

@@ -22,7 +22,6 @@ impl RangeSet {
     }
 
     /// The number of bytes.
-    #[cfg(test)]
     pub fn total(&self) -> Bytes {
         self.ranges.iter().map(|(start, end)| *end - *start).sum()
     }

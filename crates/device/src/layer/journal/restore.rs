@@ -36,7 +36,7 @@ fn write_or_skip(device: &mut dyn Device, offset: Bytes, original: &[u8]) -> Res
 }
 
 /// Writes all originals back in ascending order, flushes, reads back, compares, and marks the journal done.
-/// Nothing may be in flight.
+/// Nothing may be in flight. Places that share a block hold what was saved first; the others are an error.
 ///
 /// It may be cut and run again: it only writes originals.
 ///
@@ -49,35 +49,51 @@ pub fn restore(
 ) -> Result<Restored, JournalError> {
     let mut everything = RangeSet::default();
     everything.add(ByteRange::new(Bytes::ZERO, contents.header.start.medium.capacity));
-    restore_changed(contents, store, device, &everything)
+    restore_changed(contents, store, device, &everything, &mut |_, _, _| Ok(false))
 }
 
+/// Whether a range differs because it shares its block with another place, whose original is there.
+pub(super) type IsShared<'a> =
+    dyn FnMut(&mut dyn JournalStore, &mut dyn Device, ByteRange) -> Result<bool, JournalError> + 'a;
+
 /// Like [`restore`], but writes only what lies in `changed`. Everything is compared. What differs all the
-/// same is written as well, and everything is compared again. If that changed another place, all is written
-/// in the reverse order of saving.
+/// same is written as well, what was saved last first, and everything is compared again.
+///
+/// If that changed another place, both share a block, as on a counterfeit. Then all is written, what was
+/// saved last first: what was saved first is what the block held.
 ///
 /// # Errors
-/// As [`restore`].
+/// As [`restore`]; ranges of which `is_shared` is true are none.
 pub(super) fn restore_changed(
     contents: &JournalContents,
     store: &mut dyn JournalStore,
     device: &mut dyn Device,
     changed: &RangeSet,
+    is_shared: &mut IsShared<'_>,
 ) -> Result<Restored, JournalError> {
-    let mut written = write_back(contents, store, device, changed)?;
+    let mut written = write_back(contents, store, device, changed, Sequence::Ascending)?;
     let mut different = compare(contents, store, device)?;
     if !different.is_empty() {
         let mut again = RangeSet::default();
-        different.iter().for_each(|range| again.add(*range));
-        written += write_back(contents, store, device, &again)?;
+        different.iter().for_each(|(range, _)| again.add(*range));
+        written += write_back(contents, store, device, &again, Sequence::LastSavedFirst)?;
         different = compare(contents, store, device)?;
-        if different.iter().any(|range| again.span_in(*range).is_none()) {
-            written += write_all_backward(contents, store, device)?;
+        let is_new =
+            |(range, found): &(ByteRange, Found)| *found == Found::Other && again.span_in(*range).is_none();
+        if different.iter().any(is_new) {
+            again.add(ByteRange::new(Bytes::ZERO, contents.header.start.medium.capacity));
+            written += write_back(contents, store, device, &again, Sequence::LastSavedFirst)?;
             different = compare(contents, store, device)?;
         }
     }
-    if let Some(first) = different.first() {
-        let count = different.len();
+    let mut left = Vec::new();
+    for (range, found) in different {
+        if found == Found::Nothing || !is_shared(store, device, range)? {
+            left.push(range);
+        }
+    }
+    if let Some(first) = left.first() {
+        let count = left.len();
         let ranges = if count == 1 { "1 range".to_owned() } else { format!("{count} ranges") };
         return Err(JournalError::NotRestored { ranges, first: first.to_string() });
     }
@@ -86,19 +102,27 @@ pub(super) fn restore_changed(
         store.append(&contents.done_record())?;
         store.make_durable()?;
     }
-    Ok(Restored { bytes: contents.saved(), written })
+    Ok(Restored { bytes: contents.saved(), written: written.min(contents.saved()) })
 }
 
-/// Writes the originals of what lies in `changed`, ascending, and flushes. Returns the number of bytes.
+/// The sequence in which originals are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sequence {
+    Ascending,
+    LastSavedFirst,
+}
+
+/// Writes the originals of what lies in `changed`, and flushes. Returns the number of bytes.
 fn write_back(
     contents: &JournalContents,
     store: &mut dyn JournalStore,
     device: &mut dyn Device,
     changed: &RangeSet,
+    sequence: Sequence,
 ) -> Result<Bytes, JournalError> {
     let unit = UNIT.round_up(device.capabilities().logical_block);
     let mut written = Bytes::ZERO;
-    contents.originals(store, &mut |offset, original| {
+    let mut write = |offset: Bytes, original: &[u8]| {
         let whole = ByteRange::new(offset, Bytes::new(original.len() as u64));
         let Some(span) = changed.span_in(whole) else { return Ok(()) };
         let start = span.offset.round_down(unit).max(whole.offset);
@@ -106,22 +130,21 @@ fn write_back(
         written += end - start;
         let bytes = &original[(start - offset).to_usize()..(end - offset).to_usize()];
         write_or_skip(device, start, bytes)
-    })?;
+    };
+    match sequence {
+        Sequence::Ascending => contents.originals(store, &mut write)?,
+        Sequence::LastSavedFirst => contents.originals_backward(store, &mut write)?,
+    }
     transfer::flush(device)?;
     Ok(written)
 }
 
-/// Writes all originals, what was saved last first, and flushes. Returns the number of bytes.
-///
-/// Writing one place back changed another: they share a block. Its data is what was saved first.
-fn write_all_backward(
-    contents: &JournalContents,
-    store: &mut dyn JournalStore,
-    device: &mut dyn Device,
-) -> Result<Bytes, JournalError> {
-    contents.originals_backward(store, &mut |offset, original| write_or_skip(device, offset, original))?;
-    transfer::flush(device)?;
-    Ok(contents.saved())
+/// What a range holds instead of its original.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    Other,
+    /// It cannot be read.
+    Nothing,
 }
 
 /// The ranges that do not hold their originals, or cannot be read.
@@ -129,13 +152,14 @@ fn compare(
     contents: &JournalContents,
     store: &mut dyn JournalStore,
     device: &mut dyn Device,
-) -> Result<Vec<ByteRange>, JournalError> {
+) -> Result<Vec<(ByteRange, Found)>, JournalError> {
     let mut different = Vec::new();
     contents.originals(store, &mut |offset, original| {
         let range = ByteRange::new(offset, Bytes::new(original.len() as u64));
         match transfer::read(device, range) {
             Ok(found) if found == original => {}
-            Ok(_) | Err(MediumError::Request(_)) => different.push(range),
+            Ok(_) => different.push((range, Found::Other)),
+            Err(MediumError::Request(_)) => different.push((range, Found::Nothing)),
             Err(error) => return Err(error.into()),
         }
         Ok(())

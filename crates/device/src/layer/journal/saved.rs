@@ -35,6 +35,11 @@ impl Saved {
     pub fn add(&mut self, range: ByteRange) {
         self.ranges.add(range);
     }
+
+    /// The saved bytes.
+    pub fn total(&self) -> Bytes {
+        self.ranges.total()
+    }
 }
 
 #[cfg(test)]
@@ -60,7 +65,7 @@ mod tests {
         assert_eq!(write(&mut saved, kib(4, 4)), []);
         assert_eq!(write(&mut saved, kib(0, 16)), [kib(0, 4), kib(8, 8)]);
         assert_eq!(write(&mut saved, kib(8192, 4)), [kib(8192, 4)]);
-        assert_eq!(saved.ranges.total(), Bytes::kib(20));
+        assert_eq!(saved.total(), Bytes::kib(20));
     }
 
     #[test]
@@ -71,7 +76,7 @@ mod tests {
             appends += write(&mut saved, kib(4 * index, 4)).len();
         }
         assert!(appends <= 18, "{appends} appends for 8 MiB");
-        assert!(saved.ranges.total() <= Bytes::mib(9), "{}", saved.ranges.total());
+        assert!(saved.total() <= Bytes::mib(9), "{}", saved.total());
     }
 
     #[test]
