@@ -69,8 +69,8 @@ impl fmt::Display for Remark {
                 "this file lies in memory (tmpfs or ramfs): the results describe no storage",
             ),
             Self::Buffered => formatter.write_str(
-                "the filesystem refuses direct I/O: requests pass through the page cache, so low latencies may be those \
-                 of memory; use another filesystem (ext4, xfs)",
+                "requests pass through the page cache, for the filesystem refuses direct I/O or is a program: low \
+                 latencies may be those of memory; use another filesystem (ext4, xfs)",
             ),
             Self::OddSize { size, logical_block } => write!(
                 formatter,

@@ -20,7 +20,7 @@ pub(super) fn read(lines: &[&str]) -> Option<Speeds> {
         };
         match row(line, direction) {
             Some(row) => rows.push(row),
-            None => remarks.push(format!("left out, for want of a speed that can be: {line}")),
+            None => remarks.push(format!("a row without a valid speed is left out: {line}")),
         }
     }
     let has = |name: &str| lines.iter().any(|line| line.contains(name));

@@ -46,9 +46,7 @@ pub fn open_in_directory(
     let mut remarks: Vec<String> =
         ground.non_stick.iter().map(|no_stick| not_a_stick(instead(*no_stick)).to_owned()).collect();
     remarks.extend(device.remarks().iter().map(ToString::to_string));
-    // Below a program the page cache of the block device answers.
-    let is_program = ground.non_stick.contains(&NonStickStorage::UserSpace);
-    let is_buffered = is_program || device.remarks().contains(&Remark::Buffered);
+    let is_buffered = device.remarks().contains(&Remark::Buffered);
     let source = Path::new(&ground.source);
     let whole = device.capabilities().whole();
     Ok(Target {
@@ -62,7 +60,7 @@ pub fn open_in_directory(
         attachment: Attachment {
             volumes: Vec::new(),
             in_memory: ground.non_stick.contains(&NonStickStorage::Memory),
-            host_disk: host_disk(source, &Roots::default()),
+            host_disk: identity.as_ref().and_then(|_| host_disk(source, &Roots::default())),
             ..identity.as_ref().map_or_else(Attachment::default, attachment::of_real)
         },
         remarks,

@@ -62,15 +62,13 @@ pub fn open_file_on_device(text: &str, size: FileSize, budget: Budget) -> Result
     let ground = place.backing_filesystem();
     refuse_without_device(text, &ground.non_stick)?;
     let (rewriting, filesystem) = (ground.rewriting(), ground.filesystem.clone());
-    let is_program = ground.non_stick.contains(&NonStickStorage::UserSpace);
     let identity = identify(Path::new(&ground.source), &Roots::default());
     let base = base(&identity);
     let wanted = file_size(rewriting, size.wanted);
     let window: Cell<Option<FileWindow>> = Cell::new(None);
     let used = Cell::new(ByteRange::new(Bytes::ZERO, Bytes::ZERO));
     let fill = |device: &mut LinuxDevice, interrupt: &Interrupt| {
-        let is_buffered = is_program || device.remarks().contains(&Remark::Buffered);
-        let is_usable = rewriting != Rewriting::Elsewhere && !is_buffered;
+        let is_usable = rewriting != Rewriting::Elsewhere && !device.remarks().contains(&Remark::Buffered);
         let chosen = |device: &LinuxDevice| {
             let base = base.filter(|_| is_usable)?;
             choose_window(&on_device(device.places().ok()?, base), size.wanted)
@@ -101,10 +99,6 @@ pub fn open_file_on_device(text: &str, size: FileSize, budget: Budget) -> Result
             "the experiments run where the file lies on the device: {} from {}, a multiple of {}",
             window.on_device.length, window.on_device.offset, window.alignment
         ),
-        None if is_program => {
-            "only speeds are measured: the page cache below the program answers instead of the stick"
-                .to_owned()
-        }
         None => without_place(&filesystem, rewriting, target.is_buffered, base.is_some()),
     });
     let place = FilePlace {
@@ -147,7 +141,7 @@ fn without_place(filesystem: &str, rewriting: Rewriting, is_buffered: bool, is_p
             "{filesystem} does not overwrite data where it lies, so random writes are the filesystem's as well"
         )
     } else if is_buffered {
-        "the filesystem refuses direct I/O".to_owned()
+        "the page cache answers reads, for the filesystem refuses direct I/O or is a program".to_owned()
     } else if !is_plain {
         "the device under the filesystem is put together from others".to_owned()
     } else if rewriting == Rewriting::InPlace && !rustix::process::geteuid().is_root() {

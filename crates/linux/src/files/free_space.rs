@@ -168,7 +168,7 @@ impl FreeSpace {
             prepare(&created, size, &self.filesystem).map_err(|(_, errno)| errno)?;
         }
         let capabilities = Capabilities { capacity: size, ..self.capabilities };
-        as_device(&created, capabilities, self.clock, Vec::new()).map_err(|(_, errno)| errno)
+        as_device(&created, true, capabilities, self.clock, Vec::new()).map_err(|(_, errno)| errno)
     }
 
     /// The file with this number. The one before is completed and flushed first.

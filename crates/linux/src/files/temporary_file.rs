@@ -12,7 +12,7 @@ use flashscope_device::{Bytes, Capabilities, FileExtent, SECTOR};
 use rustix::fs::{FallocateFlags, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::backing_filesystem::Rewriting;
+use super::backing_filesystem::{NonStickStorage, Rewriting};
 use super::bench_directory::BenchDirectory;
 use super::error::FilesError;
 use crate::clock::Clock;
@@ -77,7 +77,9 @@ impl BenchDirectory {
             discard: false,
         };
         let remarks = vec![Remark::TemporaryFile { size }];
-        as_device(&created, capabilities, Clock::start(), remarks).map_err(failed_step)
+        // Direct I/O ends at a program, whose own requests go through a page cache.
+        let is_program = self.backing_filesystem().non_stick.contains(&NonStickStorage::UserSpace);
+        as_device(&created, !is_program, capabilities, Clock::start(), remarks).map_err(failed_step)
     }
 
     /// The capacity of the filesystem; the stick's is at least as large.
@@ -135,15 +137,17 @@ pub(super) fn prepare(created: &OwnedFd, size: Bytes, filesystem: &str) -> Resul
     rustix::fs::fdatasync(created).map_err(failed("flushing"))
 }
 
-/// An open file as a device, with direct I/O if it takes that. It has these capabilities but for its blocks.
+/// An open file as a device, with direct I/O if that is wanted and the file takes it. It has these capabilities
+/// but for its blocks.
 pub(super) fn as_device(
     created: &OwnedFd,
+    wants_direct: bool,
     capabilities: Capabilities,
     clock: Clock,
     mut remarks: Vec<Remark>,
 ) -> Result<LinuxDevice, FailedStep> {
     let failed = |during| move |errno| (during, errno);
-    let (file, direct_block) = reopen_direct(created).map_err(failed("reopening it"))?;
+    let (file, direct_block) = reopen_direct(created, wants_direct).map_err(failed("reopening it"))?;
     let kind = TargetKind::File;
     let geometry = Geometry::of(&file, kind, direct_block).map_err(failed("reading its size"))?;
     let is_buffered = direct_block.is_none();
@@ -177,10 +181,11 @@ fn is_fat(filesystem: &str) -> bool {
 }
 
 /// The same file with direct I/O, with the smallest block it takes; or with synchronous buffered I/O if
-/// that is refused.
-fn reopen_direct(file: &OwnedFd) -> Result<(OwnedFd, Option<Bytes>), Errno> {
+/// that is not wanted or refused.
+fn reopen_direct(file: &OwnedFd, is_wanted: bool) -> Result<(OwnedFd, Option<Bytes>), Errno> {
     let flags = OFlags::RDWR | OFlags::CLOEXEC;
     let direct = match reopen(file, flags | OFlags::DIRECT) {
+        _ if !is_wanted => None,
         Ok(direct) => geometry::direct_block(&direct).map(|block| (direct, Some(block))),
         Err(Errno::INVAL) => None,
         Err(errno) => return Err(errno),

@@ -127,7 +127,7 @@ fn headline(verdict: &Verdict, report: &Report<'_>) -> String {
 fn scope(copy_max: Bytes, run: &RunFile) -> String {
     let copy_max = rounded(copy_max);
     // A file in a directory is no longer than the stream.
-    let longer = if is_in_file(&run.observations) { "bench sustained" } else { "--sustained" };
+    let longer = if is_in_file(&run.observations) { "flashscope bench sustained" } else { "--sustained" };
     format!("Measured over a stream of {copy_max}; {longer} measures longer copies.")
 }
 
@@ -154,6 +154,9 @@ fn number(number: &SpeedNumber, run: &RunFile) -> NumberText {
     }
 }
 
+/// Guess: a row that ended early has fewer.
+const STALL_REQUESTS_MIN: usize = 8;
+
 /// Whether one stall took so much of the row that it has no speed.
 fn is_one_stall(number: &SpeedNumber, run: &RunFile) -> bool {
     let cells = run.observations.iter().filter_map(|seen| match &seen.data {
@@ -163,7 +166,8 @@ fn is_one_stall(number: &SpeedNumber, run: &RunFile) -> bool {
     let mut of_kind = cells.flatten().filter(|cell| {
         (cell.case.direction, cell.case.order, cell.case.queue_depth) == (number.direction, number.order, 1)
     });
-    of_kind.any(is_one_request)
+    // Of fewer requests one takes most of the time on any device.
+    of_kind.any(|cell| cell.took_ns.len() >= STALL_REQUESTS_MIN && is_one_request(cell))
 }
 
 /// What answered instead of flash.

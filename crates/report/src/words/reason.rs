@@ -146,7 +146,7 @@ fn of_writes(unknown: &Reason) -> Option<String> {
         }
         Reason::LargerMuchSlower(size) => {
             format!(
-                "requests of {size} were the fastest, and larger ones much slower: a cache may have taken the smaller ones"
+                "writes of {size} had two speeds, and the faster one exceeds that of all larger writes: a cache may have taken some"
             )
         }
         Reason::LargestStillFaster(size) => {
