@@ -34,8 +34,8 @@ pub fn read(lines: &[&str]) -> Result<Option<Speeds>, FioError> {
     Ok([f3::read, kdiskmark::read, gnome_disks::read].iter().find_map(|read| read(lines)))
 }
 
-/// A positive number, as these programs print it: `1,234.5`, `31.9`, and `31,9` where the comma is the decimal
-/// sign. All print decimals, so the last separator is the decimal sign unless it occurs twice.
+/// A positive number, as these programs print it: `1,234.5`, `31.9`, and `31,9` where the comma is the
+/// decimal sign. All print decimals, so the last separator is the decimal sign unless it occurs twice.
 fn number(text: &str) -> Option<f64> {
     let text = text.trim();
     let decimal = text.rfind(['.', ',']).filter(|at| text.matches(&text[*at..=*at]).count() == 1);

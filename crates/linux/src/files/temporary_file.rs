@@ -137,8 +137,8 @@ pub(super) fn prepare(created: &OwnedFd, size: Bytes, filesystem: &str) -> Resul
     rustix::fs::fdatasync(created).map_err(failed("flushing"))
 }
 
-/// An open file as a device, with direct I/O if that is wanted and the file takes it. It has these capabilities
-/// but for its blocks.
+/// An open file as a device, with direct I/O if that is wanted and the file takes it. It has these
+/// capabilities but for its blocks.
 pub(super) fn as_device(
     created: &OwnedFd,
     wants_direct: bool,

@@ -157,7 +157,7 @@ fn number(number: &SpeedNumber, run: &RunFile) -> NumberText {
 /// Guess: a row that ended early has fewer.
 const STALL_REQUESTS_MIN: usize = 8;
 
-/// Whether one stall took so much of the row that it has no speed.
+/// Whether one stall took most of a row, which has no speed then.
 fn is_one_stall(number: &SpeedNumber, run: &RunFile) -> bool {
     let cells = run.observations.iter().filter_map(|seen| match &seen.data {
         Data::Speed(data) => Some(&data.cells),

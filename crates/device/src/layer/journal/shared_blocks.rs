@@ -24,9 +24,9 @@ pub(super) struct SharedBlocks<'a> {
 }
 
 impl SharedBlocks<'_> {
-    /// Whether each sector of `range` that differs held test data of another place when it was saved, and both
-    /// hold the original of that place now. Then the place has no data of its own. The other place may have held
-    /// test data of a third one, and so on.
+    /// Whether each sector of `range` that differs held test data of another place when it was saved, and
+    /// both hold the original of that place now. Then the place has no data of its own. The other place may
+    /// have held test data of a third one, and so on.
     pub fn explain(
         &self,
         store: &mut dyn JournalStore,

@@ -18,8 +18,8 @@ const CONFIDENCE: f64 = 0.95;
 
 /// A flush of writes that takes a smaller share of their time does not matter. Guess.
 const FLUSH_SHARE_MIN: f64 = 0.1;
-/// A flush that takes a larger share of their time wrote much of what they left in a buffer, however even they
-/// were. Guess.
+/// A flush that takes a larger share of their time wrote much of what they left in a buffer, however even
+/// they were. Guess.
 const FLUSHED_LAST: f64 = 0.5;
 /// The writes decide by themselves if the ends of their interval differ by less. Guess.
 const WIDE: f64 = 1.5;
@@ -99,8 +99,8 @@ impl Speed {
         self.latency = Latencies::of(&cell.took_ns).unwrap_or(self.latency);
     }
 
-    /// A write buffer took most of the writes, and the flush wrote them: the speed over both. The buffer fills
-    /// at one speed and empties at the other, so that only their sum is that of the flash.
+    /// A write buffer took most of the writes, and the flush wrote them: the speed over both. The buffer
+    /// fills at one speed and empties at the other, so that only their sum is that of the flash.
     fn with_flush(&mut self, cell: &SpeedCell) {
         let lasted = cell.ended_ns.last().map_or(0.0, |ended| seconds(*ended));
         let flush = cell.flush.map_or(0.0, |flush| flush.as_secs_f64());
