@@ -71,15 +71,29 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "data that is not back counts as restored",
         file: RESTORE,
-        from: "if let Some(first) = different.first() {",
-        to: "if let Some(first) = different.first().filter(|_| false) {",
+        from: "if let Some(first) = left.first() {",
+        to: "if let Some(first) = left.first().filter(|_| false) {",
         test: JOURNAL,
     },
     Mutant {
         name: "what differs although it was not changed is not put back",
         file: RESTORE,
-        from: "written += write_back(contents, store, device, &again)?;",
-        to: "",
+        from: "if !different.is_empty() {",
+        to: "if false {",
+        test: JOURNAL,
+    },
+    Mutant {
+        name: "what a shared block held first is not put back last",
+        file: RESTORE,
+        from: "Sequence::LastSavedFirst => contents.originals_backward(store, &mut write)?,",
+        to: "Sequence::LastSavedFirst => contents.originals(store, &mut write)?,",
+        test: JOURNAL,
+    },
+    Mutant {
+        name: "every place that differs counts as one that shares its block",
+        file: "crates/device/src/layer/journal/shared_blocks.rs",
+        from: "if !is_there {",
+        to: "if false {",
         test: JOURNAL,
     },
     Mutant {
