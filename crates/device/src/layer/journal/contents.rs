@@ -22,7 +22,10 @@ pub struct JournalContents {
     /// Whether the last record was incomplete and is left out. Its range was not overwritten: nothing is
     /// written before its record is durable.
     pub is_cut: bool,
+    /// By offset.
     ranges: Vec<SavedRange>,
+    /// The same, what was saved first first.
+    as_saved: Vec<SavedRange>,
     /// How many records there are, for the sequence number of the next.
     records: u64,
 }
@@ -35,7 +38,14 @@ impl JournalContents {
     pub fn read(store: &mut dyn JournalStore) -> Result<Self, JournalError> {
         let end = store.length()?;
         let (header, mut position) = JournalHeader::read(store)?;
-        let mut contents = Self { header, is_done: false, is_cut: false, ranges: Vec::new(), records: 0 };
+        let mut contents = Self {
+            header,
+            is_done: false,
+            is_cut: false,
+            ranges: Vec::new(),
+            as_saved: Vec::new(),
+            records: 0,
+        };
         while position < end {
             let Some(head) = contents.head_at(store, position, end)? else { break };
             let data = position + HEAD as u64;
@@ -47,6 +57,7 @@ impl JournalContents {
             contents.accept(head, data)?;
             position = behind;
         }
+        contents.as_saved = contents.ranges.clone();
         contents.ranges.sort_unstable_by_key(|saved| saved.range.offset);
         let overlaps = contents.ranges.windows(2).any(|pair| pair[0].range.end() > pair[1].range.offset);
         if overlaps { Err(JournalError::damaged("its list of ranges")) } else { Ok(contents) }
@@ -117,7 +128,7 @@ impl JournalContents {
         if !whole.contains(head.range) || head.range.length.is_zero() {
             return Err(JournalError::damaged(format!("the range of record {}", self.records + 1)));
         }
-        self.ranges.push(SavedRange { range: head.range, original, number: self.records });
+        self.ranges.push(SavedRange { range: head.range, original });
         self.records += 1;
         Ok(())
     }
@@ -155,9 +166,7 @@ impl JournalContents {
         store: &mut dyn JournalStore,
         each: &mut Each<'_>,
     ) -> Result<(), JournalError> {
-        let mut ranges = self.ranges.clone();
-        ranges.sort_unstable_by_key(|saved| std::cmp::Reverse(saved.number));
-        for saved in ranges {
+        for saved in self.as_saved.iter().rev() {
             for part in parts(saved.range, REQUEST_MAX) {
                 let mut bytes = vec![0; part.length.to_usize()];
                 saved.read(store, part, &mut bytes)?;

@@ -181,7 +181,7 @@ impl<D: Device, S: JournalStore> Journaled<D, S> {
             self.records += 1;
             self.saved.add(part);
             let original = fill_of(&data).map_or(Original::At(position), Original::Fill);
-            self.originals.add(SavedRange { range: part, original, number: self.records - 1 });
+            self.originals.add(SavedRange { range: part, original });
         }
         Ok(())
     }

@@ -20,8 +20,6 @@ pub(super) enum Original {
 pub(super) struct SavedRange {
     pub range: ByteRange,
     pub original: Original,
-    /// How many ranges were saved before.
-    pub number: u64,
 }
 
 impl SavedRange {

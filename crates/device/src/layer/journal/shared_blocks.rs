@@ -45,18 +45,11 @@ impl SharedBlocks<'_> {
             if found == saved {
                 continue;
             }
-            let (mut place, mut held, mut is_there) = (Lba(lba), *saved, false);
-            for _ in 0..PLACES_MAX {
-                let Some(home) = self.home(place, &held) else { break };
-                if !self.originals.read(store, home, &mut held)? {
-                    break;
-                }
-                if held == *found {
-                    is_there = piece.sector(device, home)? == Some(held);
-                    break;
-                }
-                place = home.offset.sectors();
-            }
+            let home = self.home_of(store, Lba(lba), saved, found)?;
+            let is_there = match home {
+                Some(home) => piece.sector(device, home)? == Some(*found),
+                None => false,
+            };
             if !is_there {
                 return Ok(false);
             }
@@ -64,8 +57,30 @@ impl SharedBlocks<'_> {
         Ok(true)
     }
 
+    /// The place whose original is `found`, along the places that `saved` is test data of.
+    fn home_of(
+        &self,
+        store: &mut dyn JournalStore,
+        mut place: Lba,
+        saved: &[u8; BLOCK],
+        found: &[u8; BLOCK],
+    ) -> Result<Option<ByteRange>, JournalError> {
+        let mut held = *saved;
+        for _ in 0..PLACES_MAX {
+            let Some(home) = self.written_to(place, &held) else { return Ok(None) };
+            if !self.originals.read(store, home, &mut held)? {
+                return Ok(None);
+            }
+            if held == *found {
+                return Ok(Some(home));
+            }
+            place = home.offset.sectors();
+        }
+        Ok(None)
+    }
+
     /// The place that this test data was written to, if not to `lba`.
-    fn home(&self, lba: Lba, block: &[u8; BLOCK]) -> Option<ByteRange> {
+    fn written_to(&self, lba: Lba, block: &[u8; BLOCK]) -> Option<ByteRange> {
         let home = self.seeds.iter().find_map(|seed| match Pattern::new(*seed).identify(lba, block) {
             BlockState::Misplaced { home, .. } => Some(home),
             _ => None,
