@@ -11,6 +11,7 @@ use flashscope_record::run_file::RunFile;
 use flashscope_record::verdict::{Mark, PredictedGains, SpeedNumber, Verdict, VerdictState};
 
 pub use self::actions::COPY_MIN;
+pub use self::numbers::rows_of;
 use crate::diagnosis::diagnose_run;
 
 /// The verdict of a run; `None` if it is not the run of a check, which measures geometry and speeds.

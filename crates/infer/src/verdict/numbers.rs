@@ -30,16 +30,25 @@ pub fn numbers(run: &RunFile, findings: &[Finding]) -> [SpeedNumber; 4] {
     ]
 }
 
-/// The speed of the last row of this kind: the largest sequential requests, the smallest random ones.
-fn row(run: &RunFile, direction: Direction, order: Order) -> Option<MeasuredSpeed> {
+/// The rows of this kind with one request at a time, and their data.
+pub fn rows_of(
+    run: &RunFile,
+    direction: Direction,
+    order: Order,
+) -> impl Iterator<Item = (&SpeedData, &SpeedCell)> {
     let data = run.observations.iter().filter_map(|seen| match &seen.data {
         Data::Speed(data) => Some(data),
         _ => None,
     });
     let cells = data.flat_map(|data| data.cells.iter().map(move |cell| (data, cell)));
-    let of_kind = cells.filter(|(_, cell)| {
+    cells.filter(move |(_, cell)| {
         (cell.case.direction, cell.case.order, cell.case.queue_depth) == (direction, order, 1)
-    });
+    })
+}
+
+/// The speed of the last row of this kind: the largest sequential requests, the smallest random ones.
+fn row(run: &RunFile, direction: Direction, order: Order) -> Option<MeasuredSpeed> {
+    let of_kind = rows_of(run, direction, order);
     let by_size = |(_, cell): &(&SpeedData, &SpeedCell)| cell.case.request;
     let (data, cell) = match order {
         Order::Linear => of_kind.max_by_key(by_size),

@@ -10,9 +10,10 @@ mod time_bar;
 
 use flashscope_device::Bytes;
 use flashscope_infer::streams::speed::is_one_request;
+use flashscope_infer::verdict::rows_of;
 use flashscope_infer::verdict_of;
 use flashscope_record::diagnosis::{Bottleneck, Conclusion};
-use flashscope_record::observation::{Data, Direction, Order, is_in_file};
+use flashscope_record::observation::{Direction, Order, is_in_file};
 use flashscope_record::run_file::RunFile;
 use flashscope_record::verdict::{Mark, SpeedNumber, U3_BYTES_PER_S, Verdict, VerdictState};
 
@@ -159,15 +160,9 @@ const STALL_REQUESTS_MIN: usize = 8;
 
 /// Whether one stall took most of a row, which has no speed then.
 fn is_one_stall(number: &SpeedNumber, run: &RunFile) -> bool {
-    let cells = run.observations.iter().filter_map(|seen| match &seen.data {
-        Data::Speed(data) => Some(&data.cells),
-        _ => None,
-    });
-    let mut of_kind = cells.flatten().filter(|cell| {
-        (cell.case.direction, cell.case.order, cell.case.queue_depth) == (number.direction, number.order, 1)
-    });
     // Of fewer requests one takes most of the time on any device.
-    of_kind.any(|cell| cell.took_ns.len() >= STALL_REQUESTS_MIN && is_one_request(cell))
+    rows_of(run, number.direction, number.order)
+        .any(|(_, cell)| cell.took_ns.len() >= STALL_REQUESTS_MIN && is_one_request(cell))
 }
 
 /// What answered instead of flash.
