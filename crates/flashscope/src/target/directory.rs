@@ -41,13 +41,12 @@ pub fn open_in_directory(
     let spent = filling.map_or_else(|| Ok(Cost::default()), |fill| fill(&mut device, &interrupt))?;
     let capacity = place.capacity().map_err(failure)?;
     let ground = place.backing_filesystem();
-    let identity =
-        ground.source.starts_with("/dev/").then(|| identify(Path::new(&ground.source), &Roots::default()));
+    let source = Path::new(&ground.source);
+    let identity = ground.source.starts_with("/dev/").then(|| identify(source, &Roots::default()));
     let mut remarks: Vec<String> =
         ground.non_stick.iter().map(|no_stick| not_a_stick(instead(*no_stick)).to_owned()).collect();
     remarks.extend(device.remarks().iter().map(ToString::to_string));
     let is_buffered = device.remarks().contains(&Remark::Buffered);
-    let source = Path::new(&ground.source);
     let whole = device.capabilities().whole();
     Ok(Target {
         text: text.to_owned(),

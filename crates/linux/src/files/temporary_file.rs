@@ -184,13 +184,16 @@ fn is_fat(filesystem: &str) -> bool {
 /// that is not wanted or refused.
 fn reopen_direct(file: &OwnedFd, is_wanted: bool) -> Result<(OwnedFd, Option<Bytes>), Errno> {
     let flags = OFlags::RDWR | OFlags::CLOEXEC;
+    let buffered = || reopen(file, flags | OFlags::DSYNC).map(|file| (file, None));
+    if !is_wanted {
+        return buffered();
+    }
     let direct = match reopen(file, flags | OFlags::DIRECT) {
-        _ if !is_wanted => None,
         Ok(direct) => geometry::direct_block(&direct).map(|block| (direct, Some(block))),
         Err(Errno::INVAL) => None,
         Err(errno) => return Err(errno),
     };
-    direct.map_or_else(|| reopen(file, flags | OFlags::DSYNC).map(|file| (file, None)), Ok)
+    direct.map_or_else(buffered, Ok)
 }
 
 #[cfg(test)]
