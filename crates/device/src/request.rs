@@ -169,6 +169,9 @@ pub struct Completion {
     pub outcome: Result<Success, RequestError>,
     /// The buffer of the request, if it carried one.
     pub buffer: Option<Buffer>,
+    /// Whether others have written to the same device since the completion before, as far as that is seen: a
+    /// filesystem its own tables, or another program.
+    pub others_wrote: bool,
 }
 
 impl Completion {

@@ -7,6 +7,7 @@ use flashscope_device::{Bytes, Capabilities, Completion, Device, DeviceError, In
 
 use crate::engine::ActiveEngine;
 use crate::erasable::medium;
+use crate::other_writes::OtherWrites;
 use crate::remark::Remark;
 use crate::roots::Roots;
 use crate::sysfs::Sysfs;
@@ -26,11 +27,13 @@ pub struct LinuxDevice {
     unchecked: Option<String>,
     /// Ends the wait for a password, if udisks2 is asked for it again.
     interrupt: Option<Interrupt>,
+    /// What others write to the disk under a file.
+    other_writes: Option<OtherWrites>,
 }
 
 impl LinuxDevice {
     pub(crate) const fn new(target: Target, engine: ActiveEngine, remarks: Vec<Remark>) -> Self {
-        Self { target, engine, remarks, unchecked: None, interrupt: None }
+        Self { target, engine, remarks, unchecked: None, interrupt: None, other_writes: None }
     }
 
     /// The same, with `medium` compared before the first write: planning a layout or reading may have taken
@@ -83,6 +86,12 @@ impl LinuxDevice {
         Ok(())
     }
 
+    /// From now on its completions report whether others wrote to the disk under this file, if the kernel
+    /// counts writes. All writes of the file must reach the disk before they complete.
+    pub fn notice_other_writes(&mut self) {
+        self.other_writes = OtherWrites::to_disk_under(&self.target.file);
+    }
+
     /// What the person should know about how this target was opened.
     #[must_use]
     pub fn remarks(&self) -> &[Remark] {
@@ -103,6 +112,9 @@ impl Device for LinuxDevice {
         if op.modifies() {
             self.check_medium()?;
         }
+        if let (Some(other_writes), Op::Write { range, .. }) = (&mut self.other_writes, &op) {
+            other_writes.add_own(range.length);
+        }
         match &mut self.engine {
             ActiveEngine::Sync(engine) => engine.submit(&self.target, tag, op),
             ActiveEngine::Ring(engine) => engine.submit(&self.target, tag, op),
@@ -110,9 +122,13 @@ impl Device for LinuxDevice {
     }
 
     fn wait(&mut self) -> Result<Option<Completion>, DeviceError> {
-        match &mut self.engine {
+        let mut completion = match &mut self.engine {
             ActiveEngine::Sync(engine) => engine.wait(&self.target),
             ActiveEngine::Ring(engine) => engine.wait(&self.target),
+        }?;
+        if let (Some(other_writes), Some(completion)) = (&mut self.other_writes, &mut completion) {
+            completion.others_wrote = other_writes.any_since_last(completion.outcome.is_ok());
         }
+        Ok(completion)
     }
 }

@@ -203,20 +203,14 @@ fn lies_on(folder: &Path, target: &Path) -> bool {
 }
 
 fn stands_on(node: &Node, disk: &Node, sysfs: &Sysfs, levels: u32) -> bool {
-    if whole(node).relative_path() == whole(disk).relative_path() {
+    if node.whole_disk().relative_path() == disk.whole_disk().relative_path() {
         return true;
     }
-    let backing = whole(node).loop_file().map(|file| file.dev());
+    let backing = node.whole_disk().loop_file().map(|file| file.dev());
     let backing =
         backing.and_then(|device| sysfs.node_of(rustix::fs::major(device), rustix::fs::minor(device)));
     let below = node.entries("slaves").into_iter().chain(backing);
     levels > 0 && below.into_iter().any(|below| stands_on(&below, disk, sysfs, levels - 1))
-}
-
-/// The disk of a partition; anything else is its own.
-fn whole(node: &Node) -> Node {
-    let disk = node.partition_start().and_then(|_| node.below(".."));
-    disk.unwrap_or_else(|| node.clone())
 }
 
 #[cfg(test)]

@@ -48,6 +48,7 @@ mod memory;
 mod missing_disk;
 mod mounts;
 mod open;
+mod other_writes;
 mod printable;
 mod queue;
 mod reader_ids;

@@ -116,6 +116,7 @@ impl Slot {
             completed_at,
             outcome,
             buffer: op.into_buffer(),
+            others_wrote: false,
         })
     }
 

@@ -180,6 +180,13 @@ impl Node {
         self.long(attribute, ATTRIBUTE_BYTES_MAX)
     }
 
+    /// An attribute's file, for reading it often; `None` if it cannot be opened, or links out of the tree.
+    pub fn open(&self, attribute: &str) -> Option<fs::File> {
+        let path = fs::canonicalize(self.path.join(attribute)).ok()?;
+        let options = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC).clone();
+        path.starts_with(&self.root).then(|| options.open(path).ok())?
+    }
+
     /// The first `most` bytes of a long attribute, such as debugfs has; `None` if it cannot be read.
     pub fn long(&self, attribute: &str, most: u64) -> Option<Vec<u8>> {
         read_within(&self.root, &self.path.join(attribute), most)
@@ -208,6 +215,12 @@ impl Node {
     /// Its size. The kernel counts in sectors of 512 bytes, for any block size.
     pub fn size(&self) -> Bytes {
         Lba(self.number("size").unwrap_or(0)).offset()
+    }
+
+    /// The disk of a partition; anything else is its own.
+    pub fn whole_disk(&self) -> Self {
+        let disk = self.partition_start().and_then(|_| self.below(".."));
+        disk.unwrap_or_else(|| self.clone())
     }
 
     /// The offset of a partition on its disk; `None` if this is no partition.

@@ -121,6 +121,7 @@ impl Target {
             completed_at: now,
             outcome: Err(refusal),
             buffer: op.into_buffer(),
+            others_wrote: false,
         }
     }
 

@@ -51,6 +51,8 @@ pub struct Session<'a> {
     errors_in_a_row: u32,
     /// Where writes failed: nothing is expected there.
     not_written: Vec<ByteRange>,
+    /// Whether others have written to the device since it was last asked.
+    others_wrote: bool,
 }
 
 impl<'a> Session<'a> {
@@ -74,6 +76,7 @@ impl<'a> Session<'a> {
             requests: 0,
             errors_in_a_row: 0,
             not_written: Vec::new(),
+            others_wrote: false,
         }
     }
 
@@ -244,6 +247,7 @@ impl<'a> Session<'a> {
     /// [`Stop`] if no further request makes sense.
     pub fn wait(&mut self) -> Result<Option<(Instant, Option<Duration>)>, Stop> {
         let Some(completion) = self.device.wait()? else { return Ok(None) };
+        self.others_wrote |= completion.others_wrote;
         self.count();
         Ok(Some((completion.completed_at, self.latency(&completion)?)))
     }
@@ -255,6 +259,11 @@ impl<'a> Session<'a> {
                 self.note_failure(error);
             }
         }
+    }
+
+    /// Whether others have written to the device since the last call, as far as the device tells.
+    pub const fn take_others_wrote(&mut self) -> bool {
+        std::mem::replace(&mut self.others_wrote, false)
     }
 
     /// The device time that the budget leaves; `None` without a limit.
@@ -280,6 +289,7 @@ impl<'a> Session<'a> {
     fn complete(&mut self, op: Op) -> Result<Completion, Stop> {
         debug_assert!(self.is_within(&op), "{op:?} reaches beyond the device");
         let completion = self.device.run(op)?;
+        self.others_wrote |= completion.others_wrote;
         self.count();
         Ok(completion)
     }

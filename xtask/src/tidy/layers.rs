@@ -93,6 +93,7 @@ const ORDERS: [(&str, &[&str]); 8] = [
             "scratch_files",
             "loop_backing",
             "sysfs",
+            "other_writes",
             "journal",
             "target",
             "udisks",

@@ -22,6 +22,7 @@ impl Refusals {
             completed_at: now,
             outcome,
             buffer: op.into_buffer(),
+            others_wrote: false,
         });
     }
 

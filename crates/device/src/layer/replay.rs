@@ -64,6 +64,7 @@ impl Device for Replay {
             completed_at: record.completed_at,
             outcome: if record.succeeded { Ok(Success::Done) } else { Err(failure) },
             buffer: op.into_buffer(),
+            others_wrote: false,
         });
         Ok(())
     }

@@ -37,6 +37,8 @@ pub enum CauseDocument {
     Interrupt,
     /// The device is gone, or too many requests failed.
     Device,
+    /// The filesystem, or another program, wrote too often.
+    OtherWrites,
     /// The imported log ends there.
     Log,
     /// Unknown.
@@ -64,6 +66,7 @@ impl From<Cause> for CauseDocument {
             Cause::Budget => Self::Budget,
             Cause::Interrupt => Self::Interrupt,
             Cause::Device => Self::Device,
+            Cause::OtherWrites => Self::OtherWrites,
             Cause::Log => Self::Log,
             Cause::Unknown => Self::Unknown,
         }

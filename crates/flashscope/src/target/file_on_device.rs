@@ -85,6 +85,9 @@ pub fn open_file_on_device(text: &str, size: FileSize, budget: Budget) -> Result
             None => chosen(device).filter(inside),
         };
         window.set(written);
+        if written.is_some() {
+            device.notice_other_writes();
+        }
         used.set(written.map_or(range, |window| ByteRange::new(window.in_file, window.on_device.length)));
         Ok(cost)
     };

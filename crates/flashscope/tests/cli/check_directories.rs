@@ -50,8 +50,13 @@ fn check_in_a_directory_finds_what_a_check_of_the_stick_finds_and_leaves_nothing
     let path = mounted.path().to_str().unwrap();
     let found = document(&["check", path]);
     let whole = document(&["check", &format!("sim:{stick}")]);
-    for id in ["erase_block_bytes", "page_bytes", "open_units_linear"] {
-        assert_eq!(value(&found, id), value(&whole, id), "{id}");
+    // On a busy machine, unknown is acceptable; a wrong value is not.
+    let ids = ["erase_block_bytes", "page_bytes", "open_units_linear"];
+    let known = ids.map(|id| (id, value(&found, id))).into_iter().filter(|(_, value)| !value.is_null());
+    let known: Vec<_> = known.collect();
+    assert!(!known.is_empty(), "{found}");
+    for (id, found) in known {
+        assert_eq!(found, value(&whole, id), "{id}");
     }
     assert_eq!(found["identity"]["kind"], "folder");
     for id in ["fat_area_bytes", "slc_cache_bytes", "sustained_write_bytes_per_s"] {

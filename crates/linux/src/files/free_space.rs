@@ -279,7 +279,14 @@ impl Device for FreeSpace {
         };
         let now = self.now();
         let outcome = Err(refused);
-        self.done.push_back(Completion { tag, submitted_at: now, completed_at: now, outcome, buffer: None });
+        self.done.push_back(Completion {
+            tag,
+            submitted_at: now,
+            completed_at: now,
+            outcome,
+            buffer: None,
+            others_wrote: false,
+        });
         Ok(())
     }
 

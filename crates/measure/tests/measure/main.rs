@@ -14,6 +14,7 @@ mod full_capacity;
 mod in_file;
 mod open_units;
 mod open_units_random;
+mod other_writers;
 mod speed;
 mod support;
 mod survey;

@@ -53,6 +53,11 @@ pub enum StopReason {
         /// The error message of the last one.
         last: String,
     },
+    /// Others wrote to the device too often.
+    OthersWrite {
+        /// Writes that were left out because others wrote at the same time.
+        left_out: u32,
+    },
     /// The device, or the system, failed.
     Failed {
         /// The error message.
@@ -95,6 +100,8 @@ pub enum Cause {
     Interrupt,
     /// The device is gone, or fails too often.
     Device,
+    /// Others wrote to the device too often.
+    OtherWrites,
     /// The log that it was read from ends there.
     Log,
     /// It is not known.
@@ -110,6 +117,7 @@ impl Cause {
             Self::Budget => Some(WouldDecide::Larger(crate::finding::Quantity::Budget)),
             Self::Interrupt => Some(WouldDecide::WholeMeasurement),
             Self::Device => Some(WouldDecide::OtherPort),
+            Self::OtherWrites => Some(WouldDecide::WholeDevice),
             Self::Log | Self::Unknown => None,
         }
     }

@@ -21,6 +21,10 @@ pub fn stop(reason: &StopReason) -> String {
         StopReason::RequestsFailed { number, last } => {
             format!("{number} requests failed one after another, the last: {last}")
         }
+        StopReason::OthersWrite { left_out } => format!(
+            "the filesystem or another program wrote to the device during {}",
+            counted(u64::from(*left_out), "test write")
+        ),
         StopReason::Failed { error } => error.clone(),
         StopReason::LogInterrupted { row } => format!("interrupted after the row of {row}"),
         StopReason::LogCutShort { row, wanted } => {

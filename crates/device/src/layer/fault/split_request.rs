@@ -93,6 +93,7 @@ impl SplitRequest {
             completed_at,
             outcome,
             buffer: self.buffer,
+            others_wrote: false,
         }
     }
 }

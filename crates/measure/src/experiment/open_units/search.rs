@@ -6,7 +6,7 @@ use flashscope_device::Bytes;
 
 use flashscope_infer::open_blocks::posterior::Posterior;
 use flashscope_infer::slow_classifier::SlowClassifier;
-use flashscope_record::observation::{OpenUnitsCell, OpenUnitsData, Order};
+use flashscope_record::observation::{Cause, OpenUnitsCell, OpenUnitsData, Order, StopReason};
 
 use crate::experiment::block_pool::{BlockPool, Written};
 use crate::experiment::erase_blocks::EraseBlocks;
@@ -31,6 +31,11 @@ const SMALLER_TIME_FACTOR: f64 = 1.5;
 /// Rounds of as many blocks as fit, until all of them are open again. Guess.
 pub(super) const ROUNDS_MAX: u32 = 6;
 
+/// The experiment ends if this many writes are left out because others wrote to the device, and this share of
+/// all: the blocks of the others then take slots most of the time. Guess.
+const LEFT_OUT_MIN: u32 = 16;
+const LEFT_OUT_SHARE: f64 = 0.25;
+
 /// The state of one run.
 pub(super) struct Search<'a, 'b> {
     pub(super) experiment: OpenUnits,
@@ -45,6 +50,11 @@ pub(super) struct Search<'a, 'b> {
     pub(super) may_shrink: bool,
     /// Offsets of blocks outside the sequential pool that may be open.
     pub(super) others_open: Vec<Bytes>,
+    /// The writes so far, and how many of them are left out because others wrote to the device as well.
+    writes: u32,
+    left_out: u32,
+    /// Whether others wrote since the blocks of the search were last opened.
+    reopens: bool,
 }
 
 impl<'a, 'b> Search<'a, 'b> {
@@ -64,6 +74,9 @@ impl<'a, 'b> Search<'a, 'b> {
             request: experiment.request,
             may_shrink: true,
             others_open: Vec::new(),
+            writes: 0,
+            left_out: 0,
+            reopens: false,
         }
     }
 
@@ -94,11 +107,39 @@ impl<'a, 'b> Search<'a, 'b> {
         number: u32,
         index: usize,
     ) -> Result<Option<Written>, Stop> {
-        let written = pool.write(&mut self.session, &mut self.blocks, index)?;
+        let mut written = pool.write(&mut self.session, &mut self.blocks, index)?;
+        self.writes += 1;
+        if self.session.take_others_wrote() {
+            self.leave_out()?;
+            written = written.map(|written| Written { latency: None, ..written });
+        }
         if let Some(Written { unit, latency: Some(latency), .. }) = written {
             OpenUnitsCell::keep(self.cells_mut(), (pool.order, number, pool.request), unit, latency);
         }
         Ok(written)
+    }
+
+    /// Counts a write that is left out. Ends the experiment where there are too many of them.
+    fn leave_out(&mut self) -> Result<(), Stop> {
+        self.left_out += 1;
+        self.reopens = true;
+        if self.left_out < LEFT_OUT_MIN || f64::from(self.left_out) < LEFT_OUT_SHARE * f64::from(self.writes)
+        {
+            return Ok(());
+        }
+        Err(Stop { reason: StopReason::OthersWrite { left_out: self.left_out }, cause: Cause::OtherWrites })
+    }
+
+    /// Opens the blocks of the pool again if others wrote to the device: what they wrote took a slot, and the
+    /// next write to each block would find it closed.
+    pub(super) fn reopen_after_others(
+        &mut self,
+        pool: &mut BlockPool,
+        posterior: &Posterior,
+    ) -> Result<(), Stop> {
+        // Also what was written during other tests, or between two writes.
+        let reopens = std::mem::take(&mut self.reopens) | self.session.take_others_wrote();
+        if reopens { self.reopen(pool, posterior) } else { Ok(()) }
     }
 
     /// Whole rounds of writes into `number` units. False if no fresh block is left.
