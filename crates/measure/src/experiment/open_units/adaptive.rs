@@ -138,11 +138,11 @@ impl Search<'_, '_> {
         posterior: &mut Posterior,
     ) -> Result<bool, Stop> {
         for opened in posterior.writable_units()..number {
-            self.reopen_after_others(pool, posterior)?;
             let index = pool.len();
             if !self.write_and_update(pool, (opened + 1, index), posterior)? {
                 return Ok(false);
             }
+            self.count_opened();
             if pool.order == Order::Random && posterior.is_unlikely_to_fit(opened + 1) {
                 break;
             }
@@ -160,7 +160,9 @@ impl Search<'_, '_> {
     ) -> Result<bool, Stop> {
         posterior.start_turn(number, writes);
         for _ in 0..writes {
-            self.reopen_after_others(pool, posterior)?;
+            if !self.reopen_after_others(pool, posterior, number)? {
+                break;
+            }
             let Some((unit, since)) = posterior.least_recent_of(number) else { break };
             let Some((index, true)) = pool.member_of(unit) else {
                 posterior.retire(unit);

@@ -44,6 +44,8 @@ impl Search<'_, '_> {
                 self.blocks.restart();
             }
             let (Some(one), Some(other)) = (self.blocks.take(), self.blocks.take()) else { return Ok(()) };
+            // What others wrote before takes no slot that is freed now.
+            self.others_wrote();
             // A block with a gap keeps its slot.
             if self.fill_pair((one, other), is_whole)? {
                 self.open_pair((one, other), pair, is_whole)?;
@@ -89,6 +91,10 @@ impl Search<'_, '_> {
         }
         let second = self.session.write_through(range(other, request))?;
         self.others_open.extend([one, other]);
+        // What others wrote may have taken the free slot.
+        if self.others_wrote() {
+            return self.leave_out();
+        }
         self.data
             .opening_pairs
             .extend(alone.zip(second).map(|(alone, second)| OpeningPair { alone, second }));

@@ -34,7 +34,9 @@ pub(super) const ROUNDS_MAX: u32 = 6;
 /// The experiment ends if this many writes are left out because others wrote to the device, and this share of
 /// all: the blocks of the others then take slots most of the time. Guess.
 const LEFT_OUT_MIN: u32 = 16;
-const LEFT_OUT_SHARE: f64 = 0.25;
+const LEFT_OUT_SHARE: f64 = 0.5;
+/// The most attempts to open blocks again before others write once more. Guess.
+const REOPENED_MAX: u32 = 3;
 
 /// The state of one run.
 pub(super) struct Search<'a, 'b> {
@@ -53,8 +55,9 @@ pub(super) struct Search<'a, 'b> {
     /// The writes so far, and how many of them are left out because others wrote to the device as well.
     writes: u32,
     left_out: u32,
-    /// Whether others wrote since the blocks of the search were last opened.
-    reopens: bool,
+    /// The blocks of the search that were written since others last wrote to the device. Older ones may have
+    /// lost their slots.
+    since_others: usize,
 }
 
 impl<'a, 'b> Search<'a, 'b> {
@@ -76,7 +79,7 @@ impl<'a, 'b> Search<'a, 'b> {
             others_open: Vec::new(),
             writes: 0,
             left_out: 0,
-            reopens: false,
+            since_others: usize::MAX,
         }
     }
 
@@ -109,7 +112,7 @@ impl<'a, 'b> Search<'a, 'b> {
     ) -> Result<Option<Written>, Stop> {
         let mut written = pool.write(&mut self.session, &mut self.blocks, index)?;
         self.writes += 1;
-        if self.session.take_others_wrote() {
+        if self.others_wrote() {
             self.leave_out()?;
             written = written.map(|written| Written { latency: None, ..written });
         }
@@ -119,10 +122,18 @@ impl<'a, 'b> Search<'a, 'b> {
         Ok(written)
     }
 
-    /// Counts a write that is left out. Ends the experiment where there are too many of them.
-    fn leave_out(&mut self) -> Result<(), Stop> {
+    /// Whether others have written to the device since the last call.
+    pub(super) fn others_wrote(&mut self) -> bool {
+        let wrote = self.session.take_others_wrote();
+        if wrote {
+            self.since_others = 0;
+        }
+        wrote
+    }
+
+    /// Counts a test that is left out. Ends the experiment where there are too many of them.
+    pub(super) fn leave_out(&mut self) -> Result<(), Stop> {
         self.left_out += 1;
-        self.reopens = true;
         if self.left_out < LEFT_OUT_MIN || f64::from(self.left_out) < LEFT_OUT_SHARE * f64::from(self.writes)
         {
             return Ok(());
@@ -130,16 +141,31 @@ impl<'a, 'b> Search<'a, 'b> {
         Err(Stop { reason: StopReason::OthersWrite { left_out: self.left_out }, cause: Cause::OtherWrites })
     }
 
-    /// Opens the blocks of the pool again if others wrote to the device: what they wrote took a slot, and the
-    /// next write to each block would find it closed.
+    /// Ensures that the last `number` blocks of the search were written after others last wrote: what they
+    /// wrote took a slot. False if others write faster than that.
     pub(super) fn reopen_after_others(
         &mut self,
         pool: &mut BlockPool,
         posterior: &Posterior,
-    ) -> Result<(), Stop> {
-        // Also what was written during other tests, or between two writes.
-        let reopens = std::mem::take(&mut self.reopens) | self.session.take_others_wrote();
-        if reopens { self.reopen(pool, posterior) } else { Ok(()) }
+        number: u32,
+    ) -> Result<bool, Stop> {
+        let number = pool.len().min(number as usize);
+        for _ in 0..REOPENED_MAX {
+            self.others_wrote();
+            if self.since_others >= number {
+                return Ok(true);
+            }
+            let last = oldest_first(pool, posterior, number);
+            self.open_round_robin(pool, &last, ROUNDS_MAX, posterior.classifier())?;
+            self.since_others = number;
+        }
+        self.leave_out()?;
+        Ok(false)
+    }
+
+    /// Counts a block opened above all others of the search.
+    pub(super) const fn count_opened(&mut self) {
+        self.since_others = self.since_others.saturating_add(1);
     }
 
     /// Whole rounds of writes into `number` units. False if no fresh block is left.
