@@ -24,9 +24,11 @@ pub fn html_page(compared: &Compared<'_>) -> String {
             ul { @for sentence in sentences(compared) { li { (prose(sentence.as_str())) } } }
         }
         (list("Failed", &failures))
-        section class="charts" {
-            h2 { "Times" }
-            @for chart in charts(compared) { (figure(&chart)) }
+        @if !compared.summary.cells.is_empty() {
+            section class="charts" {
+                h2 { "Times" }
+                @for chart in charts(compared) { (figure(&chart)) }
+            }
         }
         (list("Reads", &slower_reads(compared)))
         (list("In the intervals", &in_the_interval(compared)))

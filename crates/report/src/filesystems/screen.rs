@@ -34,8 +34,14 @@ pub fn text(compared: &Compared<'_>, width: usize, style: Style, details: bool) 
         true => usize::MAX,
         false => SCREEN_LINES.saturating_sub(lines.len() + FRAME_LINES).max(ROWS_MIN),
     };
-    lines.push(String::new());
-    lines.extend(table_lines(compared, narrow, rows_max));
+    if compared.summary.cells.is_empty() {
+        // The details list them.
+        let failures = compared.failures.iter().filter(|_| !details).map(Sentence::new);
+        lines.extend(failures.flat_map(|failure| terminal::wrapped(failure.as_str(), narrow)));
+    } else {
+        lines.push(String::new());
+        lines.extend(table_lines(compared, narrow, rows_max));
+    }
     if !details {
         lines.extend(terminal::wrapped(
             "Charts, intervals and conditions: --details, or -o page.html.",
@@ -239,7 +245,7 @@ mod tests {
             start: Bytes::mib(4),
             summary: &summary,
             source: &source,
-            failures: &[],
+            failures: &["vfat: refused".to_owned()],
             notes: &[],
         })
     }
@@ -263,6 +269,15 @@ mod tests {
             let long = all.lines().find(|line| line.width() > width);
             assert_eq!(long, None, "{width}: {all}");
         }
+    }
+
+    #[test]
+    fn without_a_trial_the_failures_stand_instead_of_a_table() {
+        let screen = with(0, |compared| text(compared, 80, Style::Plain, false));
+        assert!(screen.starts_with("No trial was completed.\nVfat: refused.\n"), "{screen}");
+        assert!(!screen.contains("filesystem"), "{screen}");
+        let page = with(0, html_page);
+        assert!(!page.contains("<h2>Times"), "{page}");
     }
 
     #[test]

@@ -152,16 +152,17 @@ fn cell(outlook: &Outlook<'_>, layout: &Layout, workload: TrialWorkload) -> Stri
 
 /// Every prediction with its intervals.
 pub fn table(outlook: &Outlook<'_>) -> Table {
-    let header = ["files", "layout", "time", "95 % interval", "times as fast", "95 % interval"];
+    // The deciding column comes first: narrow screens show no more.
+    let header = ["files", "layout", "times as fast", "95 % interval", "time", "95 % interval"];
     let row = |each: &Prediction| {
         let (low, high) = (quantity::seconds(each.low), quantity::seconds(each.high));
         vec![
             format!("{}, {}", each.workload.name(), each.operation.name()),
             layout(&each.layout),
-            quantity::seconds(each.estimate.seconds),
-            quantity::range(&low, &high),
             each.gain.map_or_else(String::new, |gain| quantity::ratio(gain.ratio)),
             each.gain.map_or_else(String::new, interval),
+            quantity::seconds(each.estimate.seconds),
+            quantity::range(&low, &high),
         ]
     };
     Table {

@@ -59,7 +59,13 @@ pub(super) fn notes(
         );
     }
     notes.push(ended(data, workload));
-    notes.push("the stick now holds the filesystem of the last trial, with its files".to_owned());
+    notes.push(
+        match data.trials.is_empty() {
+            true => "the stick may hold the filesystem of an attempt; what it held before may be lost",
+            false => "the stick now holds the filesystem of the last trial, with its files",
+        }
+        .to_owned(),
+    );
     notes
 }
 
