@@ -202,6 +202,8 @@ impl GainScope {
 pub enum ActionKind {
     /// Use only the part that stores data, of this size.
     UseTrueSize(Bytes),
+    /// Return it: the part that stores data is too small to use.
+    Return,
     /// Find out whether the capacity is true.
     VerifyCapacity,
     /// Copy the data off: requests failed.
@@ -236,6 +238,7 @@ impl ActionKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::UseTrueSize(_) => "use_true_size",
+            Self::Return => "return",
             Self::VerifyCapacity => "verify_capacity",
             Self::BackUp => "back_up",
             Self::KeepNoData => "keep_no_data",

@@ -53,9 +53,11 @@ fn safety(run: &RunFile) -> Option<ActionKind> {
             // Another test adds nothing: no part of it is sound.
             return Some(save);
         }
-        let size =
-            verdict.true_size.filter(|size| *size >= USABLE_MIN && verdict.kind != CapacityKind::Mixed);
-        return Some(size.map_or(ActionKind::VerifyCapacity, ActionKind::UseTrueSize));
+        return Some(match verdict.true_size.filter(|_| verdict.kind != CapacityKind::Mixed) {
+            Some(size) if size >= USABLE_MIN => ActionKind::UseTrueSize(size),
+            Some(_) => ActionKind::Return,
+            None => ActionKind::VerifyCapacity,
+        });
     }
     if run.loses_data() {
         return Some(ActionKind::VerifyCapacity);

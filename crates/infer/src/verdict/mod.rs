@@ -14,11 +14,14 @@ pub use self::actions::COPY_MIN;
 pub use self::numbers::rows_of;
 use crate::diagnosis::diagnose_run;
 
-/// The verdict of a run; `None` if it is not the run of a check, which measures geometry and speeds.
+/// The verdict of a run; `None` if it is not the run of a check, which measures geometry and speeds, or stops
+/// where the capacity is false.
 #[must_use]
 pub fn verdict_of(run: &RunFile, findings: &[Finding], predicted: &PredictedGains) -> Option<Verdict> {
     let has = |is: fn(&Data) -> bool| run.observations.iter().any(|seen| is(&seen.data));
-    if !has(|data| matches!(data, Data::Align(_))) || !has(|data| matches!(data, Data::Speed(_))) {
+    let is_measured =
+        has(|data| matches!(data, Data::Align(_))) && has(|data| matches!(data, Data::Speed(_)));
+    if !is_measured && run.false_capacity().is_none() {
         return None;
     }
     let diagnosis = diagnose_run(run, findings);

@@ -51,6 +51,7 @@ fn what(kind: ActionKind, report: &Report<'_>) -> String {
         ActionKind::UseTrueSize(size) => {
             format!("return it; or use only the first {size}, which it stores (erases it)")
         }
+        ActionKind::Return => "return it: what it stores is too little to be of use".to_owned(),
         ActionKind::VerifyCapacity => format!("find out what this {noun} really stores"),
         ActionKind::BackUp => format!("copy the data off this {noun} now"),
         ActionKind::KeepNoData => format!("keep no data on this {noun} that you have nowhere else"),
@@ -105,7 +106,8 @@ fn commands(kind: ActionKind, report: &Report<'_>) -> Vec<String> {
     match kind {
         ActionKind::UseTrueSize(size) => use_true_size(&run.target, size),
         ActionKind::VerifyCapacity => vec![format!("{sudo}flashscope verify {target} --scratch")],
-        ActionKind::BackUp
+        ActionKind::Return
+        | ActionKind::BackUp
         | ActionKind::KeepNoData
         | ActionKind::FasterPort
         | ActionKind::FasterReader

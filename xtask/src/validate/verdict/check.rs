@@ -86,6 +86,7 @@ fn actions(seen: &Seen) -> Vec<String> {
             ActionKind::BackUp
             | ActionKind::KeepNoData
             | ActionKind::UseTrueSize(_)
+            | ActionKind::Return
             | ActionKind::VerifyCapacity
             | ActionKind::NameStick
             | ActionKind::MeasureWrites

@@ -2,12 +2,14 @@
 
 use flashscope_device::layer::{Budget, Meter};
 use flashscope_device::{Bytes, Device};
+use flashscope_infer::findings_of;
 use flashscope_infer::trials::Comparison;
 use flashscope_infer::trials::forecast::{Forecast, Layout};
 use flashscope_infer::trials::twin_error::TwinModel;
 use flashscope_measure::Silent;
 use flashscope_measure::survey::Survey;
 use flashscope_record::attachment::Attachment;
+use flashscope_record::finding::FindingId;
 use flashscope_record::run_file::{FORMAT, RunFile};
 use flashscope_record::{TrialOperation, TrialWorkload};
 use flashscope_recording::{Recordings, Wish};
@@ -21,6 +23,8 @@ pub struct Row {
     pub index: u64,
     /// The model of its twin.
     pub model: TwinModel,
+    /// The errors of its twin for the measured times, and findings that the twin leaves out.
+    pub twin: String,
     /// The files.
     pub workload: TrialWorkload,
     /// The direction.
@@ -95,7 +99,7 @@ impl Case {
         let baseline = Layout { variant: "vfat".to_owned(), start: SECTOR_63 };
         let [predicted, truth] = [predicted, truth]
             .map(|tried| Forecast::of(&tried.trials, &baseline, twin.model, layouts.erase_block));
-        Ok(Self::Gains(rows(index, twin.model, &predicted, &truth)))
+        Ok(Self::Gains(rows(index, (twin.model, &described(&twin, &run)), &predicted, &truth)))
     }
 }
 
@@ -106,8 +110,21 @@ pub fn explained(seed: u64, index: u64) -> anyhow::Result<String> {
     Ok(format!("{}\n# its twin\n{}", specimen.describe(), twin.profile.to_toml()?))
 }
 
+/// How well a twin repeats the measured times, and what of the findings it leaves out.
+fn described(twin: &StickTwin, run: &RunFile) -> String {
+    let findings = findings_of(run);
+    let left_out = [FindingId::FtlClass, FindingId::SlcCacheBytes, FindingId::WriteBufferBytes];
+    let found = findings.iter().filter(|finding| left_out.contains(&finding.id));
+    let values: Vec<String> = found
+        .map(|finding| {
+            finding.value().map_or_else(|| "-".to_owned(), |value| format!("{value:?}").replace(' ', ""))
+        })
+        .collect();
+    format!("{:.3} {:.3} {}", twin.errors.median, twin.errors.p90, values.join(" "))
+}
+
 /// Every layout but the baseline.
-fn rows(index: u64, model: TwinModel, predicted: &Forecast, truth: &Forecast) -> Vec<Row> {
+fn rows(index: u64, (model, twin): (TwinModel, &str), predicted: &Forecast, truth: &Forecast) -> Vec<Row> {
     let others = predicted.predictions.iter().filter(|each| each.layout != predicted.baseline);
     others
         .filter_map(|each| {
@@ -115,6 +132,7 @@ fn rows(index: u64, model: TwinModel, predicted: &Forecast, truth: &Forecast) ->
             Some(Row {
                 index,
                 model,
+                twin: twin.to_owned(),
                 workload: each.workload,
                 operation: each.operation,
                 layout: each.layout.clone(),

@@ -164,9 +164,10 @@ fn percent(part: usize, of: usize) -> f64 {
 }
 
 fn row_line(row: &Row) -> String {
-    let Row { index, model, workload, operation, layout, predicted, truth, seconds, seconds_true } = row;
+    let Row { index, model, twin, workload, operation, layout, predicted, truth, seconds, seconds_true } =
+        row;
     format!(
-        "{index:>4} {model:<5?} {:<6} {:<6} {:<14} {:>10} gain {:>8.3} ({:.3} to {:.3}), true {truth:>8.3}; {:>10.3} s, true {seconds_true:>10.3} s{}\n",
+        "{index:>4} {model:<5?} {:<6} {:<6} {:<14} {:>10} gain {:>8.3} ({:.3} to {:.3}), true {truth:>8.3}; {:>10.3} s, true {seconds_true:>10.3} s{} [{twin}]\n",
         workload.name(),
         operation.name(),
         layout.variant,
