@@ -23,23 +23,27 @@ pub(super) fn read(lines: &[&str]) -> Option<Speeds> {
     })
 }
 
-/// `31.9 MB/s (100 samples)`
+/// `31.9 MB/s (100 samples)`, or `1 031,9 MB/s` where spaces separate thousands.
 fn speed(text: &str) -> Option<f64> {
-    let mut words = text.trim_start_matches([':', ' ', '\t']).split_whitespace();
-    let value = number(words.next()?)?;
-    let scale = match words.next()? {
-        "kB/s" | "KB/s" => 1e3,
-        "MB/s" => 1e6,
-        "GB/s" => 1e9,
-        _ => return None,
+    let words: Vec<&str> = text.trim_start_matches([':', ' ', '\t']).split_whitespace().collect();
+    let scale_of = |word: &str| match word {
+        "kB/s" | "KB/s" => Some(1e3),
+        "MB/s" => Some(1e6),
+        "GB/s" => Some(1e9),
+        _ => None,
     };
-    Some(value * scale)
+    let (at, scale) = words.iter().enumerate().find_map(|(at, word)| Some((at, scale_of(word)?)))?;
+    let (first, groups) = words.get(..at)?.split_first()?;
+    let is_group = |word: &&str| word.bytes().take_while(u8::is_ascii_digit).count() == 3;
+    let is_one = groups.is_empty() || (first.len() <= 3 && groups.iter().all(is_group));
+    is_one.then(|| number(&words.get(..at)?.concat()))?.map(|value| value * scale)
 }
 
 /// `10.0 MiB (10,485,760 bytes)`
 fn bytes_in_brackets(text: &str) -> Option<Bytes> {
     let (_, inside) = text.split_once('(')?;
-    let digits: String = inside.split_whitespace().next()?.chars().filter(char::is_ascii_digit).collect();
+    let number = inside.split(char::is_alphabetic).next()?;
+    let digits: String = number.chars().filter(char::is_ascii_digit).collect();
     digits.parse().ok().filter(|bytes| (1..=1 << 40).contains(bytes)).map(Bytes::new)
 }
 
@@ -58,6 +62,18 @@ mod tests {
             (Direction::Read, Some(Bytes::mib(10)), Some(true))
         );
         assert!((read.bytes_per_s - 31.9e6).abs() < 1.0);
+    }
+
+    #[test]
+    fn spaces_may_separate_thousands() {
+        for text in ["1 234,5 MB/s (100)", "1\u{202f}234,5 MB/s", "1234.5 MB/s", "- 1 234,5 MB/s"] {
+            let found = speed(text);
+            let is_right = found.is_some_and(|found| (found - 1234.5e6).abs() < 1.0);
+            assert_eq!(is_right, !text.starts_with('-'), "{text}: {found:?}");
+        }
+        assert_eq!(speed("12 34,5 MB/s"), None);
+        assert_eq!(speed("5 apples 1 MB/s"), None);
+        assert_eq!(bytes_in_brackets("10,0 MiB (10 485 760 bytes)"), Some(Bytes::mib(10)));
     }
 
     #[test]
