@@ -253,3 +253,42 @@ fn times(request: Bytes, speed: f64, requests: Option<u64>) -> Times {
 fn duration(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SPEEDS: [u64; 3] = [4096, 2048, 1024];
+
+    fn speeds(request: u64) -> Row {
+        let cells = Cells::Speeds { request: Bytes::new(request), speeds: vec![1e6] };
+        Row { first_line: 1, last_line: 1, cells, interrupted: false, rewritten: false, cut: false }
+    }
+
+    fn align(candidate: u64) -> Row {
+        let cells = Cells::Align { candidate: Bytes::new(candidate), before: 1.0, across: 1.0, after: 1.0 };
+        Row { cells, ..speeds(1) }
+    }
+
+    fn lengths(rows: Vec<Row>) -> Vec<usize> {
+        split(rows).iter().map(Vec::len).collect()
+    }
+
+    #[test]
+    fn falling_rows_of_one_kind_are_one_table() {
+        assert_eq!(lengths(Vec::new()), Vec::<usize>::new());
+        assert_eq!(lengths(SPEEDS.map(speeds).to_vec()), [3]);
+        assert_eq!(lengths(SPEEDS.map(align).to_vec()), [3]);
+        // A size that occurs again, or a larger one, begins the next table.
+        assert_eq!(lengths([4096, 2048, 2048, 1024].map(speeds).to_vec()), [2, 2]);
+        assert_eq!(lengths([2048, 4096, 1024].map(speeds).to_vec()), [1, 2]);
+        assert_eq!(lengths(vec![align(4096), speeds(2048), speeds(1024)]), [1, 2]);
+        assert_eq!(lengths(vec![speeds(4096), align(2048), align(1024)]), [1, 2]);
+    }
+
+    #[test]
+    fn the_row_after_an_interruption_begins_a_table() {
+        let interrupted = Row { interrupted: true, ..speeds(4096) };
+        assert_eq!(lengths(vec![interrupted, speeds(2048), speeds(1024)]), [1, 2]);
+    }
+}
