@@ -16,11 +16,12 @@ const TEXT_BYTES_MAX: usize = 512;
 #[derive(Debug)]
 pub struct OtherWrites {
     counters: File,
-    /// The counter at the beginning, and what the file wrote since then.
+    /// The bytes that the kernel had counted at the beginning, and what the file wrote since then.
     before: Bytes,
     own: Bytes,
-    /// What others have written since then, as seen so far.
-    others: Bytes,
+    /// What others have written since then, as seen so far, bytes. Below zero after a failed write that the
+    /// kernel did not count.
+    others: i128,
 }
 
 impl OtherWrites {
@@ -34,7 +35,7 @@ impl OtherWrites {
         }
         let counters = disk.open("stat")?;
         let before = written(&counters)?;
-        Some(Self { counters, before, own: Bytes::ZERO, others: Bytes::ZERO })
+        Some(Self { counters, before, own: Bytes::ZERO, others: 0 })
     }
 
     /// Counts a write of the file itself, before its completion.
@@ -42,13 +43,13 @@ impl OtherWrites {
         self.own += length;
     }
 
-    /// Whether others have written since the call before. `is_counted` is false if a request of the file
+    /// Whether others may have written since the call before. `is_counted` is false if a request of the file
     /// failed: what of it the kernel counted is not known.
     pub fn any_since_last(&mut self, is_counted: bool) -> bool {
         let Some(now) = written(&self.counters) else { return false };
-        let others = now.saturating_sub(self.before).saturating_sub(self.own);
-        let any = is_counted && others > self.others;
-        if any || !is_counted {
+        let others = i128::from(now.get()) - i128::from(self.before.get()) - i128::from(self.own.get());
+        let any = !is_counted || others > self.others;
+        if any {
             self.others = others;
         }
         any
@@ -81,7 +82,7 @@ mod tests {
         set(100);
         let counters = File::open(&path).unwrap();
         let before = written(&counters).unwrap();
-        let mut writes = OtherWrites { counters, before, own: Bytes::ZERO, others: Bytes::ZERO };
+        let mut writes = OtherWrites { counters, before, own: Bytes::ZERO, others: 0 };
         assert!(!writes.any_since_last(true));
         writes.add_own(Bytes::kib(4));
         set(108);
@@ -95,9 +96,9 @@ mod tests {
         assert!(!writes.any_since_last(true));
         set(132);
         assert!(!writes.any_since_last(true));
-        // A failed write may be counted or not.
-        writes.add_own(Bytes::kib(4));
-        assert!(!writes.any_since_last(false));
+        // A failed write may be counted or not. What others write after it is seen.
+        writes.add_own(Bytes::mib(1));
+        assert!(writes.any_since_last(false));
         writes.add_own(Bytes::kib(4));
         set(140);
         assert!(!writes.any_since_last(true));

@@ -255,6 +255,7 @@ impl<'a> Session<'a> {
     /// Waits for all requests in flight and discards their results. Failed ones are reported.
     pub fn drain(&mut self) {
         while let Ok(Some(completion)) = self.device.wait() {
+            self.others_wrote |= completion.others_wrote;
             if let Err(error) = &completion.outcome {
                 self.note_failure(error);
             }

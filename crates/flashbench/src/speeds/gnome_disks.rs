@@ -35,7 +35,10 @@ fn speed(text: &str) -> Option<f64> {
     let (at, scale) = words.iter().enumerate().find_map(|(at, word)| Some((at, scale_of(word)?)))?;
     let (first, groups) = words.get(..at)?.split_first()?;
     let is_group = |word: &&str| word.bytes().take_while(u8::is_ascii_digit).count() == 3;
-    let is_one = groups.is_empty() || (first.len() <= 3 && groups.iter().all(is_group));
+    let is_one = groups.is_empty()
+        || (first.len() <= 3
+            && first.bytes().all(|byte| byte.is_ascii_digit())
+            && groups.iter().all(is_group));
     is_one.then(|| number(&words.get(..at)?.concat()))?.map(|value| value * scale)
 }
 
@@ -72,6 +75,7 @@ mod tests {
             assert_eq!(is_right, !text.starts_with('-'), "{text}: {found:?}");
         }
         assert_eq!(speed("12 34,5 MB/s"), None);
+        assert_eq!(speed("1,0 234 MB/s"), None);
         assert_eq!(speed("5 apples 1 MB/s"), None);
         assert_eq!(bytes_in_brackets("10,0 MiB (10 485 760 bytes)"), Some(Bytes::mib(10)));
     }

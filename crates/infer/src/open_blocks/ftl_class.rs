@@ -10,7 +10,7 @@ use flashscope_record::observation::{OpenUnitsCell, OpenUnitsData, Order};
 
 use crate::open_blocks::eviction::EvictionLaw;
 use crate::open_blocks::limits::SURVEY_ROUNDS_RANDOM;
-use crate::open_blocks::open_units::{LayerKind, Search, Undecidable, evidence};
+use crate::open_blocks::open_units::{LayerKind, Search, Undecidable, evidence, untried_random_order};
 use crate::open_blocks::openings::{self, closes_fast, one_run_confidence};
 use crate::open_blocks::posterior;
 use crate::statistics::count;
@@ -62,8 +62,7 @@ pub fn ftl_class(data: &OpenUnitsData, search: &Result<Search<'_>, Undecidable>)
         return linear_only(search, above);
     }
     if search.kind == LayerKind::Blocks && !search.is_tried(Order::Random) {
-        let reason = Reason::NotMeasured(Measurement::RandomWrites);
-        return Finding::unknown(ID, reason, [WouldDecide::WholeMeasurement]);
+        return untried_random_order(ID, search, Measurement::RandomWrites);
     }
     by_law(search, linear, above)
 }

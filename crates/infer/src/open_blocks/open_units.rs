@@ -26,8 +26,13 @@ pub fn open_units(search: &Result<Search<'_>, Undecidable>, order: Order) -> Fin
     }
     let posterior = search.posterior(order);
     if !search.is_tried(order) {
-        let reason = Reason::NotMeasured(Measurement::RoundRobinWrites);
-        return Finding::unknown(id, reason, [WouldDecide::WriteTests]);
+        return match order {
+            Order::Random => untried_random_order(id, search, Measurement::RoundRobinWrites),
+            Order::Linear => {
+                let reason = Reason::NotMeasured(Measurement::RoundRobinWrites);
+                Finding::unknown(id, reason, [WouldDecide::WriteTests])
+            }
+        };
     }
     if posterior.stalls_too_often() {
         let would_decide = [WouldDecide::QuieterMachine, WouldDecide::Rest];
@@ -40,6 +45,18 @@ pub fn open_units(search: &Result<Search<'_>, Undecidable>, order: Order) -> Fin
     let confidence = Confidence::new(verdict.probability * (1.0 - search.model_error(order)));
     Finding::exact(id, Value::Count(verdict.number), confidence, evidence(search, order, verdict.number))
         .within(Value::Count(verdict.low), Value::Count(verdict.high))
+}
+
+/// The unknown finding without writes in random order.
+pub fn untried_random_order(id: FindingId, search: &Search<'_>, wanted: Measurement) -> Finding {
+    if search.data().others_wrote {
+        return Finding::unknown(id, Reason::OthersWrote, [WouldDecide::WholeDevice]);
+    }
+    let would_decide = match wanted {
+        Measurement::RandomWrites => WouldDecide::WholeMeasurement,
+        _ => WouldDecide::WriteTests,
+    };
+    Finding::unknown(id, Reason::NotMeasured(wanted), [would_decide])
 }
 
 /// The finding for layers that do not keep a number of blocks open.

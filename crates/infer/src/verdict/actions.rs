@@ -55,6 +55,8 @@ fn safety(run: &RunFile) -> Option<ActionKind> {
         }
         return Some(match verdict.true_size.filter(|_| verdict.kind != CapacityKind::Mixed) {
             Some(size) if size >= USABLE_MIN => ActionKind::UseTrueSize(size),
+            // Its writes fail, but what it held may be read.
+            Some(_) if verdict.kind == CapacityKind::Errors => save,
             Some(_) => ActionKind::Return,
             None => ActionKind::VerifyCapacity,
         });
@@ -186,6 +188,8 @@ mod tests {
         Conditions, Ended, Observations, Order, Room, Source, Times, WriteSizeCell, WriteSizeData,
     };
 
+    use flashscope_record::capacity::{CapacityCost, CapacityVerdict};
+
     use super::*;
 
     /// A run with a write of one size.
@@ -248,6 +252,40 @@ mod tests {
         let room = Room::EraseBlocks(Bytes::mib(4));
         assert_eq!(of(refused(Refusal::TooSmall { capacity: Bytes::mib(4), room })), None);
         assert_eq!(of(refused(Refusal::ReadOnly)), Some(ActionKind::MeasureLongStream));
+    }
+
+    /// What is advised for a false capacity.
+    fn for_capacity(kind: CapacityKind, true_size: Option<Bytes>, is_erased: bool) -> Option<ActionKind> {
+        let verdict = CapacityVerdict {
+            kind,
+            announced: Bytes::gib(2),
+            true_size,
+            wrap_period: None,
+            cache_excluded: Bytes::ZERO,
+            cache_seen: None,
+            bad_share: 1.0,
+            bad: Vec::new(),
+            hints: Vec::new(),
+            places: Vec::new(),
+            seed: 1,
+            cost: CapacityCost::default(),
+        };
+        safety(&RunFile { capacity: Some(verdict), is_erased, ..run() })
+    }
+
+    #[test]
+    fn a_counterfeit_is_used_returned_or_tested_again() {
+        use CapacityKind::{Dropped, Errors, Mixed, Scattered};
+        let gib = Some(Bytes::gib(1));
+        assert_eq!(for_capacity(Dropped, gib, true), Some(ActionKind::UseTrueSize(Bytes::gib(1))));
+        assert_eq!(for_capacity(Dropped, Some(Bytes::mib(63)), true), Some(ActionKind::Return));
+        assert_eq!(for_capacity(Dropped, Some(Bytes::ZERO), true), Some(ActionKind::Return));
+        assert_eq!(for_capacity(Mixed, gib, true), Some(ActionKind::VerifyCapacity));
+        assert_eq!(for_capacity(Dropped, None, true), Some(ActionKind::VerifyCapacity));
+        assert_eq!(for_capacity(Scattered, None, false), Some(ActionKind::BackUp));
+        // All writes fail, but what it held may be read.
+        assert_eq!(for_capacity(Errors, Some(Bytes::ZERO), false), Some(ActionKind::BackUp));
+        assert_eq!(for_capacity(Errors, Some(Bytes::ZERO), true), Some(ActionKind::KeepNoData));
     }
 
     fn gain(likely: f64) -> Gain {

@@ -192,6 +192,8 @@ pub enum Reason {
     PaysEverywhere(SharedCost),
     /// Slow writes occur with any number of blocks: they are stalls, not merges.
     StallsHideMerges,
+    /// Others wrote to the device during each attempt to test random writes.
+    OthersWrote,
     /// Beyond the open blocks, the time grows with the bytes: that is no merge.
     CostPerByte {
         /// The open blocks.

@@ -22,8 +22,8 @@ pub fn stop(reason: &StopReason) -> String {
             format!("{number} requests failed one after another, the last: {last}")
         }
         StopReason::OthersWrite { left_out } => format!(
-            "the filesystem or another program wrote to the device during {}",
-            counted(u64::from(*left_out), "test write")
+            "the filesystem or another program wrote to the device {} during the test",
+            counted(u64::from(*left_out), "time")
         ),
         StopReason::Failed { error } => error.clone(),
         StopReason::LogInterrupted { row } => format!("interrupted after the row of {row}"),

@@ -225,6 +225,10 @@ fn of_blocks(unknown: &Reason) -> Option<String> {
         }
         Reason::NoUpperCount => "no tested number of erase blocks was too many".to_owned(),
         Reason::PaysEverywhere(cost) => shared_cost(*cost),
+        Reason::OthersWrote => {
+            "the filesystem or another program wrote to the device during each test of random writes"
+                .to_owned()
+        }
         Reason::StallsHideMerges => {
             "slow writes occur with any number of blocks: they are stalls, not merges".to_owned()
         }
@@ -500,6 +504,7 @@ mod tests {
             Reason::NoUpperCount,
             Reason::PaysEverywhere(SharedCost::Collection { every: SIZE, extra_s: 0.1 }),
             Reason::StallsHideMerges,
+            Reason::OthersWrote,
             Reason::CostPerByte { fits: 4 },
             Reason::BetweenRules { low: 3, high: 4, extra_s: 0.1, every_switch: None },
             Reason::MergesDiffer(Evidence::Blocks(BlockEvidence::ShortMerge { extra_s: 0.1 })),

@@ -81,7 +81,9 @@ impl Search<'_, '_> {
             && !self.is_spent(pool.order)
         {
             let next = self.next(posterior, units_max);
-            let Some(step) = next.filter(|_| !self.should_shrink(pool.order, posterior)) else {
+            let is_disturbed = pool.order == Order::Random && self.is_disturbed;
+            let Some(step) = next.filter(|_| !is_disturbed && !self.should_shrink(pool.order, posterior))
+            else {
                 break;
             };
             if pool.order == Order::Linear && self.should_open_pairs(posterior) {
@@ -142,7 +144,6 @@ impl Search<'_, '_> {
             if !self.write_and_update(pool, (opened + 1, index), posterior)? {
                 return Ok(false);
             }
-            self.count_opened();
             if pool.order == Order::Random && posterior.is_unlikely_to_fit(opened + 1) {
                 break;
             }
@@ -160,7 +161,7 @@ impl Search<'_, '_> {
     ) -> Result<bool, Stop> {
         posterior.start_turn(number, writes);
         for _ in 0..writes {
-            if !self.reopen_after_others(pool, posterior, number)? {
+            if pool.order == Order::Linear && !self.reopen_after_others(pool, posterior, number)? {
                 break;
             }
             let Some((unit, since)) = posterior.least_recent_of(number) else { break };
@@ -232,12 +233,16 @@ impl Search<'_, '_> {
         number: u32,
         posterior: &mut Posterior,
     ) -> Result<bool, Stop> {
+        if !self.reopen_after_others(pool, posterior, number)? {
+            return Ok(true);
+        }
         pool.prepare(&mut self.session, &mut self.blocks, number)?;
+        let left_out = self.left_out;
         for index in 0..number as usize {
             if !self.write_once_and_update(pool, (number, index), posterior)? {
                 return Ok(false);
             }
-            if posterior.is_too_many(number) {
+            if posterior.is_too_many(number) || self.left_out > left_out {
                 break;
             }
         }
@@ -249,7 +254,7 @@ impl Search<'_, '_> {
         let enough =
             if self.experiment.erase_block > SMALL_BLOCK { SLOW_OPENINGS_LARGE } else { SLOW_OPENINGS };
         self.affords_whole_pair()
-            && self.data.opening_pairs.is_empty()
+            && self.may_test_pairs()
             && !self.over_data
             && posterior.opens_slowly(enough)
     }
@@ -259,7 +264,7 @@ impl Search<'_, '_> {
     pub(super) fn may_have_rare_merges(&self, posterior: &Posterior, number: u32) -> bool {
         self.experiment.erase_block <= SMALL_BLOCK
             && self.affords_whole_pair()
-            && self.data.opening_pairs.is_empty()
+            && self.may_test_pairs()
             && posterior.opens_fast_beyond(number)
     }
 }

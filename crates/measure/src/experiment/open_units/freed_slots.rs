@@ -41,20 +41,35 @@ impl Search<'_, '_> {
         if number < NUMBER_MIN || self.blocks.left() == 0 {
             return Ok(false);
         }
+        self.others_wrote();
+        self.is_disturbed = false;
         let cells = std::mem::take(&mut self.data.cells);
         let opened = self.fill_and_open(pool, sequential, number);
         self.data.freed = std::mem::replace(&mut self.data.cells, cells);
         let Some(mut opened) = opened? else { return Ok(false) };
+        self.others_wrote();
+        if self.is_disturbed {
+            // What others wrote took a slot that had been freed.
+            self.data.freed.clear();
+            self.leave_out()?;
+            return Ok(false);
+        }
         let units_max = self.experiment.units_max;
         let decided = || evidence::found_with_freed_slots(&self.data.freed, sequential, units_max);
         if decided().is_some() {
             return Ok(true);
         }
+        let before = self.data.cells.len();
         self.data.cells.append(&mut self.data.freed);
         self.experiment.bytes_max += std::mem::take(&mut self.experiment.bytes_afterwards);
         let mut random = evidence::random_posterior(&self.data.cells, sequential, units_max);
         self.search(&mut opened, &mut random, units_max)?;
-        Ok(true)
+        self.others_wrote();
+        if self.is_disturbed {
+            self.data.cells.truncate(before);
+            self.leave_out()?;
+        }
+        Ok(!self.is_disturbed)
     }
 
     /// The blocks that were opened. `None` if freeing the slots of all blocks takes too many bytes.

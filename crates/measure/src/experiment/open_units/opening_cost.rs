@@ -27,6 +27,9 @@ const WHOLE_MAX: Bytes = Bytes::mib(32);
 /// are known to be free only if no number was too many.
 const PART: Bytes = Bytes::mib(1);
 
+/// The most tests of pairs: the first may have been left out because others wrote to the device. Guess.
+const PAIR_TESTS_MAX: u32 = 2;
+
 /// The most requests these tests take, beside filling blocks.
 pub(super) const REQUESTS_MAX: u64 = PAIRS_MAX * (4 + PAIRS_MAX);
 
@@ -34,6 +37,7 @@ impl Search<'_, '_> {
     /// Writes two blocks to their ends, which frees their slots, and opens both again. If the second opening
     /// evicts the first block, the controller has a single sequential log.
     pub(super) fn open_pairs(&mut self, classifier: SlowClassifier) -> Result<(), Stop> {
+        self.pair_tests += 1;
         let erase_block = self.experiment.erase_block;
         let is_whole = self.affords_whole_pair();
         let pairs_min = if erase_block <= TWICE_MAX { PAIRS_MIN } else { 1 };
@@ -44,8 +48,6 @@ impl Search<'_, '_> {
                 self.blocks.restart();
             }
             let (Some(one), Some(other)) = (self.blocks.take(), self.blocks.take()) else { return Ok(()) };
-            // What others wrote before takes no slot that is freed now.
-            self.others_wrote();
             // A block with a gap keeps its slot.
             if self.fill_pair((one, other), is_whole)? {
                 self.open_pair((one, other), pair, is_whole)?;
@@ -69,6 +71,8 @@ impl Search<'_, '_> {
         let start = if is_whole { request } else { erase_block - PART };
         let rest = if is_whole { erase_block - request } else { PART };
         is_written &= fill(&mut self.session, range(one + start, rest))?;
+        // What others wrote before took none of the slots that are free from now on.
+        self.others_wrote();
         is_written &= fill(&mut self.session, range(other + start, rest))?;
         Ok(is_written)
     }
@@ -99,6 +103,11 @@ impl Search<'_, '_> {
             .opening_pairs
             .extend(alone.zip(second).map(|(alone, second)| OpeningPair { alone, second }));
         Ok(())
+    }
+
+    /// Whether pairs were not tested yet, or too few times without writes of others.
+    pub(super) fn may_test_pairs(&self) -> bool {
+        self.data.opening_pairs.is_empty() && self.pair_tests < PAIR_TESTS_MAX
     }
 
     /// Whether two whole blocks can be written for a pair.

@@ -116,7 +116,7 @@ impl Search<'_, '_> {
             self.survey_sizes(&mut pool, verdict.number + 1, &posterior)?;
         }
         let is_found = is_decided && posterior.is_seen_open();
-        if !is_found && self.data.opening_pairs.is_empty() && self.affords_whole_pair() {
+        if !is_found && self.may_test_pairs() && self.affords_whole_pair() {
             self.open_pairs(posterior.classifier())?;
         }
         Ok(Sequential { pool, posterior, is_random_tested })
@@ -135,9 +135,13 @@ impl Search<'_, '_> {
             return self.open_randomly(sequential, units_max);
         }
         self.experiment.bytes_max += std::mem::take(&mut self.experiment.bytes_afterwards);
-        let mut random = evidence::random_posterior(&[], sequential, units_max);
-        let mut pool = self.pool(Order::Random);
-        self.search(&mut pool, &mut random, units_max)
+        let searched = self.undisturbed(|search, _| {
+            let mut random = evidence::random_posterior(&[], sequential, units_max);
+            let mut pool = search.pool(Order::Random);
+            search.search(&mut pool, &mut random, units_max).map(Some)
+        })?;
+        self.data.others_wrote = searched.is_none();
+        Ok(())
     }
 
     /// Opens blocks at random if nothing merged sequentially, as on a new stick, which has nothing to copy.

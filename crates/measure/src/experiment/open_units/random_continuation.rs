@@ -11,7 +11,7 @@ use flashscope_infer::open_blocks::posterior::Posterior;
 use flashscope_record::observation::{OpenUnitsCell, Order};
 
 use crate::experiment::block_pool::BlockPool;
-use crate::experiment::open_units::search::{Search, TIME_MAX, oldest_first};
+use crate::experiment::open_units::search::{ROUNDS_PER_SLOT, Search, TIME_MAX, oldest_first};
 use crate::session::{Stop, fill, range};
 
 /// The smallest number of open blocks for this test. One or two are found by a few round-robin writes.
@@ -26,9 +26,6 @@ const STALLS_PROBABILITY_MAX: f64 = 0.002;
 const WHOLE_MAX: Bytes = Bytes::mib(32);
 /// Rounds until all blocks are open, if at most one of them is not. Guess.
 const ROUNDS: u32 = 4;
-/// Rounds for each open block, if one block too many holds a slot. One merge in K evicts it, and a round has
-/// about two merges.
-const ROUNDS_PER_SLOT: u32 = 3;
 /// The test begins only if this many rounds are affordable.
 const ROUNDS_AFFORDED: u64 = 3;
 /// Rounds that verify slow continuations.
@@ -64,8 +61,16 @@ impl Search<'_, '_> {
         {
             return Ok(false);
         }
+        let is_random = sequential.eviction_probability(EvictionLaw::Random) > 0.5;
         let cells = std::mem::take(&mut self.data.cells);
-        let result = self.continue_each(pool, sequential, number);
+        let result = self.undisturbed(|search, attempt| {
+            if attempt == 0 {
+                return search.continue_each(pool, sequential, number).map(Some);
+            }
+            // Again in fresh blocks, which close all others.
+            let is_possible = !is_random && search.affords_fresh_blocks(sequential, number);
+            is_possible.then(|| search.open_fresh_randomly(sequential, number)).transpose()
+        });
         self.data.continued = std::mem::replace(&mut self.data.cells, cells);
         result?;
         Ok(evidence::found_with_freed_slots(&self.data.continued, sequential, units_max).is_some())

@@ -30,6 +30,9 @@ pub(super) const SMALLER_WRITES_FACTOR: usize = 16;
 const SMALLER_TIME_FACTOR: f64 = 1.5;
 /// Rounds of as many blocks as fit, until all of them are open again. Guess.
 pub(super) const ROUNDS_MAX: u32 = 6;
+/// Rounds for each open block, if one block too many holds a slot under random eviction. One merge in K
+/// evicts it, and a round has about two merges.
+pub(super) const ROUNDS_PER_SLOT: u32 = 3;
 
 /// The experiment ends if this many writes are left out because others wrote to the device, and this share of
 /// all: the blocks of the others then take slots most of the time. Guess.
@@ -37,6 +40,8 @@ const LEFT_OUT_MIN: u32 = 16;
 const LEFT_OUT_SHARE: f64 = 0.5;
 /// The most attempts to open blocks again before others write once more. Guess.
 const REOPENED_MAX: u32 = 3;
+/// The most repetitions of a test in random order because others wrote to the device. Guess.
+const REPEATED_MAX: u32 = 2;
 
 /// The state of one run.
 pub(super) struct Search<'a, 'b> {
@@ -54,9 +59,12 @@ pub(super) struct Search<'a, 'b> {
     pub(super) others_open: Vec<Bytes>,
     /// The writes so far, and how many of them are left out because others wrote to the device as well.
     writes: u32,
-    left_out: u32,
-    /// The blocks of the search that were written since others last wrote to the device. Older ones may have
-    /// lost their slots.
+    pub(super) left_out: u32,
+    /// Whether others wrote during the present test in random order.
+    pub(super) is_disturbed: bool,
+    /// How often pairs of blocks were tested.
+    pub(super) pair_tests: u32,
+    /// The blocks of the search that were opened again since others last wrote to the device.
     since_others: usize,
 }
 
@@ -79,6 +87,8 @@ impl<'a, 'b> Search<'a, 'b> {
             others_open: Vec::new(),
             writes: 0,
             left_out: 0,
+            is_disturbed: false,
+            pair_tests: 0,
             since_others: usize::MAX,
         }
     }
@@ -127,8 +137,31 @@ impl<'a, 'b> Search<'a, 'b> {
         let wrote = self.session.take_others_wrote();
         if wrote {
             self.since_others = 0;
+            self.is_disturbed = true;
         }
         wrote
+    }
+
+    /// Makes a test in random order that others may not disturb: which of two writes takes a slot differs
+    /// between controllers, so that the open blocks are not known after another write. A disturbed test is
+    /// repeated, as long as `test` returns something. `None` if none was undisturbed; its cells are removed.
+    pub(super) fn undisturbed<T>(
+        &mut self,
+        mut test: impl FnMut(&mut Self, u32) -> Result<Option<T>, Stop>,
+    ) -> Result<Option<T>, Stop> {
+        let before = self.cells().len();
+        for attempt in 0..=REPEATED_MAX {
+            self.others_wrote();
+            self.is_disturbed = false;
+            let Some(result) = test(self, attempt)? else { break };
+            self.others_wrote();
+            if !self.is_disturbed {
+                return Ok(Some(result));
+            }
+            self.cells_mut().truncate(before);
+            self.leave_out()?;
+        }
+        Ok(None)
     }
 
     /// Counts a test that is left out. Ends the experiment where there are too many of them.
@@ -149,23 +182,21 @@ impl<'a, 'b> Search<'a, 'b> {
         posterior: &Posterior,
         number: u32,
     ) -> Result<bool, Stop> {
-        let number = pool.len().min(number as usize);
-        for _ in 0..REOPENED_MAX {
+        for attempt in 0..=REOPENED_MAX {
             self.others_wrote();
-            if self.since_others >= number {
+            let last = last_with_room(pool, posterior, number as usize);
+            if self.since_others >= last.len() {
                 return Ok(true);
             }
-            let last = oldest_first(pool, posterior, number);
-            self.open_round_robin(pool, &last, ROUNDS_MAX, posterior.classifier())?;
-            self.since_others = number;
+            if attempt < REOPENED_MAX {
+                // Under random eviction the block of the others is evicted at random.
+                let rounds = ROUNDS_MAX.max(ROUNDS_PER_SLOT * number);
+                self.open_round_robin(pool, &last, rounds, posterior.classifier())?;
+                self.since_others = last.len();
+            }
         }
         self.leave_out()?;
         Ok(false)
-    }
-
-    /// Counts a block opened above all others of the search.
-    pub(super) const fn count_opened(&mut self) {
-        self.since_others = self.since_others.saturating_add(1);
     }
 
     /// Whole rounds of writes into `number` units. False if no fresh block is left.
@@ -252,6 +283,15 @@ impl<'a, 'b> Search<'a, 'b> {
 pub(super) fn oldest_first(pool: &BlockPool, posterior: &Posterior, number: usize) -> Vec<usize> {
     let mut members: Vec<usize> =
         posterior.most_recent_first().filter_map(|unit| Some(pool.member_of(unit)?.0)).take(number).collect();
+    members.reverse();
+    members
+}
+
+/// The `number` members of the pool that have room and were written last, the least recently written first.
+fn last_with_room(pool: &BlockPool, posterior: &Posterior, number: usize) -> Vec<usize> {
+    let with_room =
+        posterior.most_recent_first().filter_map(|unit| pool.member_of(unit)).filter(|(_, room)| *room);
+    let mut members: Vec<usize> = with_room.map(|(index, _)| index).take(number).collect();
     members.reverse();
     members
 }

@@ -32,6 +32,9 @@ pub struct OpenUnitsData {
     /// times are sums of both.
     #[serde(default)]
     pub led: bool,
+    /// Whether the test in random order was given up because others wrote to the device meanwhile.
+    #[serde(default)]
+    pub others_wrote: bool,
     /// The sequential search repeated with requests of a page, over recently written data.
     #[serde(default)]
     pub rewritten: Vec<OpenUnitsCell>,
