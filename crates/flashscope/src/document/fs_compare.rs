@@ -65,6 +65,8 @@ pub struct RecommendationDocument {
     pub fastest: String,
     /// Those that may be as fast.
     pub equals: Vec<String>,
+    /// Those that are faster, which no plan makes.
+    pub faster: Vec<String>,
     /// The slowest of those that sticks are sold with, or of all; null if nothing else was tried.
     pub baseline: Option<String>,
     /// How much faster it writes than the baseline.
@@ -164,6 +166,7 @@ impl From<&Recommendation> for RecommendationDocument {
             workload: each.workload,
             fastest: each.fastest.clone(),
             equals: each.equals.clone(),
+            faster: each.faster.clone(),
             baseline: each.baseline.clone(),
             gain: each.gain.map(Into::into),
             faster_read,

@@ -55,7 +55,7 @@ pub struct Prediction {
     pub gain: Option<Comparison>,
 }
 
-/// The layout that writes one kind of files fastest, of those that `plan` makes.
+/// The layout with the largest gain for one kind of files, of those that `plan` makes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Best {
     /// The files.
@@ -73,7 +73,7 @@ pub struct Best {
 pub struct Forecast {
     /// The layout that gains count from.
     pub baseline: Layout,
-    /// Every layout, by files and direction, the fastest first.
+    /// Every layout, by files and direction, the largest gain first; without gains, the shortest time.
     pub predictions: Vec<Prediction>,
     /// The best layout for each kind of files.
     pub best: Vec<Best>,
@@ -103,8 +103,10 @@ impl Forecast {
             .collect();
         predictions.sort_by(|one, other| {
             let key = |each: &Prediction| (each.workload, each.operation);
+            let gain = |each: &Prediction| each.gain.map_or(0.0, |gain| gain.ratio);
+            let gain = gain(other).total_cmp(&gain(one));
             let seconds = one.estimate.seconds.total_cmp(&other.estimate.seconds);
-            key(one).cmp(&key(other)).then(seconds).then(one.layout.cmp(&other.layout))
+            key(one).cmp(&key(other)).then(gain).then(seconds).then(one.layout.cmp(&other.layout))
         });
         let best = TrialWorkload::STANDARD
             .into_iter()

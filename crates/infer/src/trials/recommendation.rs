@@ -21,6 +21,8 @@ pub struct Recommendation {
     pub fastest: String,
     /// Those from which the trials do not distinguish it.
     pub equals: Vec<String>,
+    /// Those that are shown to be faster, which `plan` does not make.
+    pub faster: Vec<String>,
     /// The slowest of those that sticks are sold with; the slowest of all if there is none of these. `None`
     /// if nothing else was tried.
     pub baseline: Option<String>,
@@ -50,13 +52,17 @@ pub fn recommend(cells: &[Cell], workload: TrialWorkload) -> Option<Recommendati
     let fastest = fastest(of(TrialOperation::Write).filter(|cell| is_planned(&cell.variant)))?;
     let others = || of(TrialOperation::Write).filter(|cell| cell.variant != fastest.variant);
     let compared = |cell: &Cell| fastest.estimate.compared_with(&cell.estimate);
+    let is_faster = |cell: &&Cell| {
+        !is_planned(&cell.variant) && cell.estimate.compared_with(&fastest.estimate).is_shown()
+    };
     let as_sold = others().filter(|cell| AS_SOLD.contains(&cell.variant.as_str()));
-    let baseline = slowest(as_sold).or_else(|| slowest(others()));
-    let equals = others().filter(|cell| !compared(cell).is_shown());
+    let baseline = slowest(as_sold).or_else(|| slowest(others().filter(|cell| !is_faster(cell))));
+    let equals = others().filter(|cell| !compared(cell).is_shown() && !is_faster(cell));
     Some(Recommendation {
         workload,
         fastest: fastest.variant.clone(),
         equals: equals.map(|cell| cell.variant.clone()).collect(),
+        faster: others().filter(is_faster).map(|cell| cell.variant.clone()).collect(),
         baseline: baseline.map(|cell| cell.variant.clone()),
         gain: baseline.map(compared),
         faster_read: faster_read(&of(TrialOperation::Read).collect::<Vec<_>>(), &fastest.variant),

@@ -7,6 +7,7 @@ mod words;
 
 use flashscope_device::Bytes;
 use flashscope_infer::trials::summary::Summary;
+use flashscope_record::TrialWorkload;
 
 pub use page::html_page;
 pub use screen::text;
@@ -25,10 +26,23 @@ pub struct Compared<'a> {
     pub summary: &'a Summary,
     /// Where the times come from.
     pub source: &'a TrialSource,
+    /// Where time or space was short.
+    pub fewer: &'a [Fewer],
     /// One sentence for each failure.
     pub failures: &'a [String],
     /// What a reader should know besides.
     pub notes: &'a [String],
+}
+
+/// Files of which fewer were written than there are, because time or space was short.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fewer {
+    /// The files.
+    pub workload: TrialWorkload,
+    /// The number that was written.
+    pub written: u32,
+    /// The number that there are.
+    pub wanted: u32,
 }
 
 /// Where the times of trials come from.

@@ -176,7 +176,9 @@ impl Grid {
         for (index, (workload, ..)) in self.columns.iter().enumerate() {
             span += widths.get(index + 1).copied().unwrap_or(0);
             if self.columns.get(index + 1).is_none_or(|(next, ..)| next != workload) {
-                line.push_str(&format!("{:>span$}", words::purpose(*workload)));
+                let name =
+                    if *workload == TrialWorkload::Like { "your files" } else { words::purpose(*workload) };
+                line.push_str(&format!("{name:>span$}"));
                 span = 0;
             }
         }
@@ -245,6 +247,7 @@ mod tests {
             start: Bytes::mib(4),
             summary: &summary,
             source: &source,
+            fewer: &[],
             failures: &["vfat: refused".to_owned()],
             notes: &[],
         })

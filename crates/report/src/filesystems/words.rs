@@ -5,7 +5,7 @@ use flashscope_infer::trials::summary::Cell;
 use flashscope_infer::trials::{Comparison, Recommendation};
 use flashscope_record::{TrialOperation, TrialWorkload, Writeback};
 
-use super::{Compared, TrialSource};
+use super::{Compared, Fewer, TrialSource};
 use crate::quantity;
 use crate::words::{Sentence, confidence_level};
 
@@ -16,37 +16,64 @@ const NAMES_MAX: usize = 3;
 #[must_use]
 pub fn sentences(compared: &Compared<'_>) -> Vec<Sentence> {
     let summary = compared.summary;
-    let sentences = summary.recommendations.iter().map(|each| Sentence::new(recommendation(compared, each)));
-    let sentences: Vec<Sentence> = sentences.collect();
+    let sentence = |workload: TrialWorkload| {
+        let found = summary.recommendations.iter().find(|each| each.workload == workload);
+        Sentence::new(found.map_or_else(
+            || without_recommendation(compared, workload),
+            |each| recommendation(compared, each),
+        ))
+    };
+    let sentences: Vec<Sentence> = summary.workloads().into_iter().map(sentence).collect();
     if sentences.is_empty() { vec![Sentence::new("no trial was completed")] } else { sentences }
 }
 
+/// Where no filesystem was tried that `plan` makes.
+fn without_recommendation(compared: &Compared<'_>, workload: TrialWorkload) -> String {
+    let mut cells = compared.summary.cells.iter();
+    let (files, fastest) =
+        (files(compared, workload), cells.find(|cell| cell.is(workload, TrialOperation::Write)));
+    match fastest {
+        Some(Cell { variant, estimate, .. }) => {
+            let time = quantity::seconds(estimate.seconds);
+            format!("{files}: {variant} writes fastest, in {time}, but no plan makes it")
+        }
+        None => format!("{files}: no write was completed"),
+    }
+}
+
+/// The files of these trials, and how many where they were fewer.
+fn files(compared: &Compared<'_>, workload: TrialWorkload) -> String {
+    let purpose = purpose(workload);
+    match compared.fewer.iter().find(|fewer| fewer.workload == workload) {
+        Some(Fewer { written, wanted, .. }) => {
+            let count = |number: u32| quantity::integer(u64::from(number));
+            format!("{purpose} ({} of {})", count(*written), count(*wanted))
+        }
+        None => purpose.to_owned(),
+    }
+}
+
 fn recommendation(compared: &Compared<'_>, each: &Recommendation) -> String {
-    let (fastest, files) = (&each.fastest, purpose(each.workload));
+    let (fastest, files) = (&each.fastest, files(compared, each.workload));
     let cell = compared.summary.cell(fastest, each.workload, TrialOperation::Write);
     let time = cell.map_or_else(String::new, |cell| quantity::seconds(cell.estimate.seconds));
-    let (Some(baseline), Some(gain)) = (&each.baseline, each.gain) else {
-        return format!("{files}: {fastest} writes in {time}; nothing else was tried");
-    };
-    if !gain.is_shown() {
-        let others = each.equals.iter().filter(|name| *name != baseline).cloned();
-        let all: Vec<String> = [fastest.clone(), baseline.clone()].into_iter().chain(others).collect();
-        return format!("{files}: no difference that these trials can show between {}", names(&all));
-    }
-    let estimate = |name: &str| {
-        let cell = compared.summary.cell(name, each.workload, TrialOperation::Write);
-        cell.map(|cell| (cell.estimate.low, cell.estimate.high))
-    };
-    let is_faster =
-        |name: &String| estimate(name).zip(estimate(fastest)).is_some_and(|((_, high), (low, _))| high < low);
-    let (faster, equal): (Vec<String>, Vec<String>) = each.equals.iter().cloned().partition(is_faster);
     let also = |list: &[String], what: [&str; 2]| match list {
         [] => String::new(),
         [one] => format!("; {one} {}", what[0]),
         all => format!("; {} {}", names(all), what[1]),
     };
-    let faster = also(&faster, ["is faster, but no plan makes it", "are faster, but no plan makes them"]);
-    let equal = also(&equal, ["may be as fast"; 2]);
+    let faster =
+        also(&each.faster, ["is faster, but no plan makes it", "are faster, but no plan makes them"]);
+    let (Some(baseline), Some(gain)) = (&each.baseline, each.gain) else {
+        let alone = if each.faster.is_empty() { "; nothing else was tried" } else { "" };
+        return format!("{files}: {fastest} writes in {time}{alone}{faster}");
+    };
+    if !gain.is_shown() {
+        let others = each.equals.iter().filter(|name| *name != baseline).cloned();
+        let all: Vec<String> = [fastest.clone(), baseline.clone()].into_iter().chain(others).collect();
+        return format!("{files}: no difference that these trials can show between {}{faster}", names(&all));
+    }
+    let equal = also(&each.equals, ["may be as fast"; 2]);
     format!("{files}: take {fastest}. It writes in {time}, {}{faster}{equal}", times(&gain, baseline))
 }
 

@@ -7,7 +7,7 @@ use flashscope_record::{TrialOperation, TrialWorkload};
 use unicode_width::UnicodeWidthStr;
 
 use super::Outlook;
-use super::words::{best, interval, introduction, layout, limits};
+use super::words::{best, interval, introduction, is_certain, layout, limits};
 use crate::chart::Table;
 use crate::printable::printable;
 use crate::quantity;
@@ -50,7 +50,7 @@ pub fn text(outlook: &Outlook<'_>, width: usize, details: bool) -> String {
 
 /// The last lines of the first screen: what to type.
 fn ending(outlook: &Outlook<'_>, details: bool, width: usize) -> Vec<String> {
-    let best = outlook.forecast.best.iter().find(|best| best.gain.is_some_and(|gain| gain.is_shown()));
+    let best = outlook.forecast.best.iter().find(|best| best.gain.is_some_and(is_certain));
     let make = best.map(|best| format!("To make {}:", layout(&best.layout)));
     let command = best.map(|best| format!("  {}", plan(&best.layout.variant, outlook.erase_block)));
     let more =
@@ -77,8 +77,7 @@ pub fn notes(outlook: &Outlook<'_>) -> Vec<Sentence> {
     outlook.notes.iter().map(Sentence::new).collect()
 }
 
-/// Times to write and gains: the baseline, then each filesystem at its fastest place. At most `rows_max`
-/// rows.
+/// Times to write and gains: the baseline, then each filesystem as plans make it. At most `rows_max` rows.
 fn short_table(outlook: &Outlook<'_>, rows_max: usize) -> Vec<String> {
     let workloads: Vec<TrialWorkload> = outlook.forecast.best.iter().map(|best| best.workload).collect();
     let layouts = short_layouts(outlook, &workloads);
@@ -119,8 +118,8 @@ fn cut(outlook: &Outlook<'_>, mut layouts: Vec<Layout>, rows_max: usize) -> Vec<
     layouts
 }
 
-/// The baseline, then the fastest place of each filesystem for the first kind of files it was tried with, and
-/// the best layout for each kind of files.
+/// The baseline, then the best layout for each kind of files, and of each other filesystem that plans make
+/// the best place for the first kind of files it was tried with.
 fn short_layouts(outlook: &Outlook<'_>, workloads: &[TrialWorkload]) -> Vec<Layout> {
     let forecast = outlook.forecast;
     let mut layouts = vec![forecast.baseline.clone()];
@@ -128,7 +127,8 @@ fn short_layouts(outlook: &Outlook<'_>, workloads: &[TrialWorkload]) -> Vec<Layo
     let writes = |workload: TrialWorkload| {
         forecast.predictions.iter().filter(move |each| each.is(workload, TrialOperation::Write))
     };
-    for prediction in workloads.iter().flat_map(|workload| writes(*workload)) {
+    let planned = |each: &&Prediction| each.layout.is_planned(outlook.erase_block);
+    for prediction in workloads.iter().flat_map(|workload| writes(*workload)).filter(planned) {
         let Prediction { layout, .. } = prediction;
         let is_first = !seen.contains(&layout.variant.as_str());
         seen.push(&layout.variant);

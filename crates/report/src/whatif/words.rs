@@ -63,7 +63,7 @@ pub fn best(best: &Best, baseline: &Layout) -> Sentence {
             "{files}: {layout} writes fastest; there is no recording of {variant} to compare it with."
         ));
     };
-    if !gain.is_shown() {
+    if !is_certain(gain) {
         return Sentence::new(format!(
             "{files}: no gain is certain; predicted for {}: {}.",
             layout(&best.layout),
@@ -82,6 +82,14 @@ pub fn best(best: &Best, baseline: &Layout) -> Sentence {
     Sentence::new(format!("{files}: {} writes {times}{reads}.", layout(&best.layout)))
 }
 
+/// The least lower end of a gain that is called one: less is printed as 1.0. Display.
+const CERTAIN_MIN: f64 = 1.05;
+
+/// Whether a reader sees that it is a gain.
+pub fn is_certain(gain: Comparison) -> bool {
+    gain.is_shown() && gain.low >= CERTAIN_MIN
+}
+
 /// `2.4 times as fast (1.9 to 3.0)`.
 fn ratio_and_interval(gain: Comparison) -> String {
     format!("{} times as fast ({})", quantity::ratio(gain.ratio), interval(gain))
@@ -95,6 +103,7 @@ pub fn interval(gain: Comparison) -> String {
 /// What the intervals hold, and what they do not.
 pub fn limits() -> Vec<Sentence> {
     [
+        "Only layouts that plans make are recommended: their partitions start at erase blocks. Others are listed for comparison.",
         "Intervals are 95 % ones: the spread of the recordings, and the error of twins of other sticks.",
         "A full or worn stick may behave otherwise than its twin, which is new.",
         "The recordings were made with one kernel; another one orders its requests otherwise.",

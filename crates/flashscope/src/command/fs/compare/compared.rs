@@ -2,7 +2,7 @@
 
 use flashscope_device::Bytes;
 use flashscope_record::Trial;
-use flashscope_report::filesystems::TrialSource;
+use flashscope_report::filesystems::{Fewer, TrialSource};
 
 use crate::exit::Exit;
 
@@ -19,6 +19,8 @@ pub struct Compared {
     pub source: TrialSource,
     /// The trials that succeeded.
     pub trials: Vec<Trial>,
+    /// Where time or space was short.
+    pub fewer: Vec<Fewer>,
     /// One sentence for each failure.
     pub failures: Vec<String>,
     /// What a reader should know about the conditions.

@@ -43,6 +43,7 @@ pub fn run(arguments: &FsCompare, printer: &Printer) -> Result<Exit, Failure> {
         start: compared.start,
         summary: &summary,
         source: &compared.source,
+        fewer: &compared.fewer,
         failures: &compared.failures,
         notes: &compared.notes,
     };

@@ -179,6 +179,7 @@ impl<'a> Session<'a> {
             seed: self.target.seed,
             source: source(choices),
             trials,
+            fewer: Vec::new(),
             failures,
             notes: notes_on_options(choices, profile.ftl.erase_block),
             exit,

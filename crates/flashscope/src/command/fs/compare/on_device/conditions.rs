@@ -1,8 +1,9 @@
 //! The conditions of trials in words.
 
 use flashscope_layout::{EraseBlock, EraseBlockSource};
-use flashscope_measure::workload::trials::{LeftOut, RoundsEnd, TrialsData, TrialsWorkload};
+use flashscope_measure::workload::trials::{FileModel, LeftOut, RoundsEnd, TrialsData, TrialsWorkload};
 use flashscope_report::counted;
+use flashscope_report::filesystems::Fewer;
 
 use super::candidates::Planned;
 use crate::duration;
@@ -40,13 +41,6 @@ pub(super) fn notes(
         let starts: Vec<String> = starts.collect();
         notes.push(format!("each starts where its data is aligned: {}", starts.join(", ")));
     }
-    for (written, wanted) in data.models.iter().filter_map(|written| {
-        let wanted = workload.models.iter().find(|wanted| wanted.workload == written.workload)?;
-        (wanted.count() != written.count()).then_some((written, wanted))
-    }) {
-        let (name, bytes) = (written.workload.name(), written.bytes());
-        notes.push(format!("{name}: {} of {} files, {bytes}", written.count(), wanted.count()));
-    }
     notes.push(
         "before each trial, table and filesystem were made anew, without a discard. The flash keeps what earlier trials \
          left in it, so the order was shuffled in each round"
@@ -67,6 +61,16 @@ pub(super) fn notes(
         .to_owned(),
     );
     notes
+}
+
+/// The files of which fewer were written than there are.
+pub(super) fn fewer(data: &TrialsData, workload: &TrialsWorkload) -> Vec<Fewer> {
+    let of = |model: &FileModel| {
+        let wanted = workload.models.iter().find(|wanted| wanted.workload == model.workload)?.count();
+        let written = model.count();
+        (written != wanted).then_some(Fewer { workload: model.workload, written, wanted })
+    };
+    data.models.iter().filter_map(of).collect()
 }
 
 fn ended(data: &TrialsData, workload: &TrialsWorkload) -> String {

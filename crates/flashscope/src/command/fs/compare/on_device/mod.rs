@@ -78,7 +78,8 @@ pub fn compare(arguments: &FsCompare, printer: &Printer) -> Result<Compared, Fai
     let notes = conditions::notes(&data, &workload, &planned, place.medium.erase_block);
     let start = planned.start();
     let source = TrialSource::Measured { kernel: kernel() };
-    Ok(Compared { device, start, seed, source, trials: data.trials, failures, notes, exit })
+    let fewer = conditions::fewer(&data, &workload);
+    Ok(Compared { device, start, seed, source, trials: data.trials, fewer, failures, notes, exit })
 }
 
 /// The version of the running kernel; empty if it does not say.
