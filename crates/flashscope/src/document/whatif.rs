@@ -39,6 +39,8 @@ pub struct TwinDocument {
     pub fitted_times: usize,
     /// The median relative error for them.
     pub fitted_error: f64,
+    /// The factor within which it repeats the speeds of the check, to which it was not fitted; at least 1.
+    pub repeats_within: f64,
 }
 
 /// A filesystem and where its partition starts.
@@ -102,6 +104,7 @@ impl WhatifDocument {
                 erase_block: outlook.erase_block.get(),
                 fitted_times: outlook.fitted_times,
                 fitted_error: outlook.fitted_error,
+                repeats_within: outlook.repeats_within,
             },
             baseline: (&forecast.baseline).into(),
             baseline_is_present: outlook.is_present_known,

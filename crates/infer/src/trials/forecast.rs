@@ -11,7 +11,7 @@ use flashscope_record::{Trial, TrialOperation, TrialWorkload};
 
 use super::interval::{Comparison, Estimate};
 use super::recommendation::is_planned;
-use super::twin_error::{self, TwinModel};
+use super::twin_error::{self, TwinFit};
 use crate::statistics::student_within;
 
 /// A filesystem with its options, and where its partition starts.
@@ -83,10 +83,10 @@ pub struct Forecast {
 type Key<'a> = (TrialWorkload, TrialOperation, &'a str, Bytes);
 
 impl Forecast {
-    /// The forecast of these trials on a twin of this model. Trials of one layout differ in round and
+    /// The forecast of these trials on a twin that fits so well. Trials of one layout differ in round and
     /// writeback only. `erase_block`: of the stick, at which plans start their partitions.
     #[must_use]
-    pub fn of(trials: &[Trial], baseline: &Layout, model: TwinModel, erase_block: Bytes) -> Self {
+    pub fn of(trials: &[Trial], baseline: &Layout, fit: TwinFit, erase_block: Bytes) -> Self {
         let mut groups: BTreeMap<Key<'_>, Vec<&Trial>> = BTreeMap::new();
         for trial in trials {
             let key = (trial.workload, trial.operation, trial.variant.as_str(), trial.start);
@@ -99,7 +99,7 @@ impl Forecast {
         };
         let mut predictions: Vec<Prediction> = estimates
             .iter()
-            .map(|(key, estimate)| prediction(*key, estimate, base(key.0, key.1), model))
+            .map(|(key, estimate)| prediction(*key, estimate, base(key.0, key.1), fit))
             .collect();
         predictions.sort_by(|one, other| {
             let key = |each: &Prediction| (each.workload, each.operation);
@@ -134,10 +134,10 @@ impl Prediction {
     }
 }
 
-fn prediction(key: Key<'_>, estimate: &Estimate, base: Option<&Estimate>, model: TwinModel) -> Prediction {
+fn prediction(key: Key<'_>, estimate: &Estimate, base: Option<&Estimate>, fit: TwinFit) -> Prediction {
     let (workload, operation, variant, start) = key;
     let seconds = estimate.seconds;
-    let error = twin_error::of_time(model, workload, operation);
+    let error = twin_error::of_time(fit, workload, operation);
     let [low, high] = [estimate.low / seconds, estimate.high / seconds].map(|end| end.ln().hypot(error));
     Prediction {
         layout: Layout { variant: variant.to_owned(), start },
@@ -147,7 +147,7 @@ fn prediction(key: Key<'_>, estimate: &Estimate, base: Option<&Estimate>, model:
         low: seconds * (-low).exp(),
         high: seconds * high.exp(),
         gain: base.map(|base| {
-            let error = |ratio| twin_error::of_gain(model, workload, operation, ratio);
+            let error = |ratio| twin_error::of_gain(fit, workload, operation, ratio);
             // A layout compared with itself: the twin has no part in that.
             if std::ptr::eq(base, estimate) { EQUAL } else { widened(estimate.compared_with(base), error) }
         }),

@@ -130,7 +130,12 @@ pub(super) mod tests {
         let trials = [three("reiserfs", 1.0), three("ext4-stripe", 10.0), three("vfat", 220.0)];
         let recommendation = Summary::of(&trials.concat()).recommendations.remove(0);
         assert_eq!((recommendation.fastest.as_str(), recommendation.has_gain()), ("ext4-stripe", true));
-        assert_eq!(recommendation.equals, ["reiserfs"], "it is not slower");
+        assert_eq!((recommendation.faster, recommendation.equals), (vec!["reiserfs".to_owned()], vec![]));
+        // What is faster is no baseline either.
+        let alone = Summary::of(&[three("reiserfs", 1.0), three("vfat", 220.0)].concat());
+        let [alone] = alone.recommendations.as_slice() else { panic!("{alone:?}") };
+        assert_eq!((alone.fastest.as_str(), &alone.baseline, alone.gain), ("vfat", &None, None));
+        assert_eq!(alone.faster, ["reiserfs"]);
         assert!(Summary::of(&three("reiserfs", 1.0)).recommendations.is_empty());
     }
 

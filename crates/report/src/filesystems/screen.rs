@@ -205,7 +205,7 @@ mod tests {
     use flashscope_record::{Trial, Writeback};
 
     use super::*;
-    use crate::filesystems::{TrialSource, html_page};
+    use crate::filesystems::{Fewer, TrialSource, html_page};
 
     /// `count` filesystems with late and early writeback, each of the first ten twice as slow as the last.
     fn trials(count: i32) -> Vec<Trial> {
@@ -281,6 +281,36 @@ mod tests {
         assert!(!screen.contains("filesystem"), "{screen}");
         let page = with(0, html_page);
         assert!(!page.contains("<h2>Times"), "{page}");
+    }
+
+    /// The first line about these filesystems, each with the time of its index.
+    fn first_line(names: &[&str], fewer: &[Fewer]) -> String {
+        let trial = |(index, name): (i32, &&str)| Trial {
+            variant: (*name).to_owned(),
+            workload: TrialWorkload::Small,
+            operation: TrialOperation::Write,
+            start: Bytes::mib(4),
+            round: 1,
+            writeback: Writeback::Host,
+            seconds: 10.0_f64.powi(index),
+        };
+        let summary = Summary::of(&(0..).zip(names).map(trial).collect::<Vec<_>>());
+        let line = with(0, |compared| {
+            let compared = Compared { summary: &summary, fewer, ..*compared };
+            text(&compared, 300, Style::Plain, true)
+        });
+        line.split("\n\n").next().unwrap_or_default().replace('\n', " ")
+    }
+
+    #[test]
+    fn a_faster_filesystem_that_no_plan_makes_is_named() {
+        let line = first_line(&["reiserfs", "vfat"], &[]);
+        assert_eq!(line, "Small files: vfat writes in 10.0 s; reiserfs is faster, but no plan makes it.");
+        let line = first_line(&["ext2", "ext3"], &[]);
+        assert_eq!(line, "Small files: ext2 writes fastest, in 1.00 s, but no plan makes it.");
+        let fewer = Fewer { workload: TrialWorkload::Small, written: 117, wanted: 33_000 };
+        let line = first_line(&["ext4"], &[fewer]);
+        assert_eq!(line, "Small files (117 of 33,000): ext4 writes in 1.00 s; nothing else was tried.");
     }
 
     #[test]

@@ -44,9 +44,11 @@ pub fn introduction(outlook: &Outlook<'_>) -> Vec<Sentence> {
     let now = if outlook.is_present_known { "Now" } else { "Taken as sold" };
     [
         format!(
-            "Predicted on a virtual twin of {}: erase block {}; it repeats {times} with a median error of {error} %.",
+            "Predicted on a virtual twin of {}: erase block {}; it repeats {times} with a median error of {error} %, and the \
+             speeds of the check within a factor of {}.",
             printable(outlook.device),
-            outlook.erase_block
+            outlook.erase_block,
+            quantity::ratio(outlook.repeats_within)
         ),
         format!("{now}: {}.", layout(&outlook.forecast.baseline)),
     ]
@@ -63,6 +65,9 @@ pub fn best(best: &Best, baseline: &Layout) -> Sentence {
             "{files}: {layout} writes fastest; there is no recording of {variant} to compare it with."
         ));
     };
+    if gain.high > gain.low * UNKNOWN_MIN {
+        return Sentence::new(format!("{files}: unknown; the twin of this stick is too unlike it."));
+    }
     if !is_certain(gain) {
         return Sentence::new(format!(
             "{files}: no gain is certain; predicted for {}: {}.",
@@ -85,9 +90,12 @@ pub fn best(best: &Best, baseline: &Layout) -> Sentence {
 /// The least lower end of a gain that is called one: less is printed as 1.0. Display.
 const CERTAIN_MIN: f64 = 1.05;
 
+/// The ratio of the ends of an interval that says nothing. Display.
+const UNKNOWN_MIN: f64 = 100.0;
+
 /// Whether a reader sees that it is a gain.
 pub fn is_certain(gain: Comparison) -> bool {
-    gain.is_shown() && gain.low >= CERTAIN_MIN
+    gain.is_shown() && gain.low >= CERTAIN_MIN && gain.high <= gain.low * UNKNOWN_MIN
 }
 
 /// `2.4 times as fast (1.9 to 3.0)`.

@@ -4,6 +4,7 @@
 
 mod error;
 mod layouts;
+mod misfit;
 mod pages;
 mod prediction;
 mod present;

@@ -73,7 +73,7 @@ fn gains_on(
     if !goes_on() {
         return None;
     }
-    let forecast = Forecast::of(&tried.trials, baseline, twin.model, twin.profile.ftl.erase_block);
+    let forecast = Forecast::of(&tried.trials, baseline, twin.fit, twin.profile.ftl.erase_block);
     let of = |layout| forecast.prediction(layout, TrialWorkload::Tree, TrialOperation::Write)?.gain;
     let gain = |layout| of(layout).map(|gain| Gain { low: gain.low, likely: gain.ratio, high: gain.high });
     Some(layouts.iter().map(gain).collect())

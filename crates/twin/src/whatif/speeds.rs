@@ -13,7 +13,7 @@ const REQUESTS_MIN: usize = 8;
 /// The least share of a read that is its transfer: of less, the rate is not seen. Guess.
 const TRANSFER_MIN: f64 = 0.3;
 /// The buses that a twin may have, the slowest first.
-const BUSES: [Bus; 3] = [Bus::SdHighSpeed, Bus::SdSdr104, Bus::UsbSuper5];
+const BUSES: [Bus; 4] = [Bus::SdHighSpeed, Bus::SdSdr104, Bus::UsbSuper5, Bus::UsbSuper10];
 
 /// The rows of the speed test that were measured without a queue and without the page cache.
 #[derive(Debug)]
@@ -93,7 +93,12 @@ mod tests {
         let access_us = profile.read.access_us;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few ms")]
         let at = |rate: f64| (access_us + 1_048_576.0 / rate) as u64;
-        for (rate, bus) in [(12.0, Bus::SdHighSpeed), (40.0, Bus::SdSdr104), (200.0, Bus::UsbSuper5)] {
+        for (rate, bus) in [
+            (12.0, Bus::SdHighSpeed),
+            (40.0, Bus::SdSdr104),
+            (200.0, Bus::UsbSuper5),
+            (860.0, Bus::UsbSuper10),
+        ] {
             let large = cell(Direction::Read, Order::Linear, Bytes::mib(1), at(rate));
             let small = cell(Direction::Read, Order::Linear, Bytes::kib(4), 9000);
             let link = Speeds(vec![&small, &large]).with_link(&profile).link;

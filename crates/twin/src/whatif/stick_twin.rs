@@ -4,7 +4,7 @@ use flashscope_device::Bytes;
 use flashscope_flashbench::Command;
 use flashscope_infer::diagnosis::CopyStalls;
 use flashscope_infer::findings_of;
-use flashscope_infer::trials::twin_error::TwinModel;
+use flashscope_infer::trials::twin_error::{TwinFit, TwinModel};
 use flashscope_record::finding::{Finding, FindingId, Outcome, Value};
 use flashscope_record::observation::{Data, Order};
 use flashscope_record::run_file::RunFile;
@@ -13,6 +13,7 @@ use flashscope_sim::target::DEFAULT_SEED;
 use flashscope_sim::{Profile, VirtualStick};
 
 use super::error::TwinError;
+use super::misfit::misfit;
 use super::pages::{rounded_us, seen_merge_s, with_pages};
 use super::speeds::Speeds;
 use super::stalls::{with_stalls, without_stalled};
@@ -32,8 +33,8 @@ const REQUEST_MAX: Bytes = Bytes::kib(120);
 pub struct StickTwin {
     /// Its profile.
     pub profile: Profile,
-    /// What its writes are made of.
-    pub model: TwinModel,
+    /// How well it fits.
+    pub fit: TwinFit,
     /// How well it repeats the measured times.
     pub errors: Summary,
     /// The largest request that the host sends to the stick.
@@ -89,7 +90,8 @@ impl StickTwin {
             None => profile,
         };
         let request_max = run.attachment.request_max.unwrap_or(REQUEST_MAX);
-        Ok(Self { errors: comparison.summary(false), profile, model, request_max })
+        let fit = TwinFit { model, misfit: misfit(&run.observations, &profile) };
+        Ok(Self { errors: comparison.summary(false), profile, fit, request_max })
     }
 
     /// A new stick like the measured one.

@@ -111,7 +111,7 @@ fn gain_of_plan(
         seed: case.survey_seed,
     };
     let tried = layouts.tried(|_| Ok::<_, anyhow::Error>(case.device()?), || true)?;
-    let forecast = Forecast::of(&tried.trials, &now, twin.model, size);
+    let forecast = Forecast::of(&tried.trials, &now, twin.fit, size);
     let of_plan = forecast.prediction(&planned, TrialWorkload::Tree, TrialOperation::Write);
     Ok(of_plan.and_then(|prediction| prediction.gain).map(|gain| gain.ratio))
 }

@@ -98,8 +98,8 @@ impl Case {
         }
         let baseline = Layout { variant: "vfat".to_owned(), start: SECTOR_63 };
         let [predicted, truth] = [predicted, truth]
-            .map(|tried| Forecast::of(&tried.trials, &baseline, twin.model, layouts.erase_block));
-        Ok(Self::Gains(rows(index, (twin.model, &described(&twin, &run)), &predicted, &truth)))
+            .map(|tried| Forecast::of(&tried.trials, &baseline, twin.fit, layouts.erase_block));
+        Ok(Self::Gains(rows(index, (twin.fit.model, &described(&twin, &run)), &predicted, &truth)))
     }
 }
 
@@ -120,7 +120,17 @@ fn described(twin: &StickTwin, run: &RunFile) -> String {
             finding.value().map_or_else(|| "-".to_owned(), |value| format!("{value:?}").replace(' ', ""))
         })
         .collect();
-    format!("{:.3} {:.3} {}", twin.errors.median, twin.errors.p90, values.join(" "))
+    let misfit = twin.fit.misfit;
+    format!(
+        "{:.3} {:.3} {:.3} {:.3} {:.3} {:.3} {}",
+        twin.errors.median,
+        twin.errors.p90,
+        misfit.linear_reads,
+        misfit.random_reads,
+        misfit.linear_writes,
+        misfit.random_writes,
+        values.join(" ")
+    )
 }
 
 /// Every layout but the baseline.

@@ -40,6 +40,7 @@ pub fn run(arguments: &Whatif, printer: &Printer) -> Result<Exit, Failure> {
         erase_block: predicted.twin.profile.ftl.erase_block,
         fitted_times: predicted.twin.errors.cells,
         fitted_error: predicted.twin.errors.median,
+        repeats_within: predicted.twin.fit.misfit.factor(),
         is_present_known: predicted.is_present_known,
         forecast: &predicted.forecast,
         notes: &predicted.notes,

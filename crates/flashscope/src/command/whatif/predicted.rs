@@ -78,9 +78,9 @@ impl Predicted {
             return Err(nothing_fits(&layouts));
         }
         Ok(Self {
-            forecast: Forecast::of(&tried.trials, &baseline, twin.model, erase_block),
+            forecast: Forecast::of(&tried.trials, &baseline, twin.fit, erase_block),
             is_present_known: found.is_some(),
-            notes: notes(run, &layouts, tried.failed, twin.errors.median),
+            notes: notes(run, &layouts, tried.failed, &twin),
             twin,
         })
     }
@@ -89,8 +89,11 @@ impl Predicted {
 /// A twin with a larger median error is worth a word. Guess: built-in sticks have at most 5 %.
 const POOR_TWIN: f64 = 0.1;
 
+/// A twin that repeats other speeds within a larger factor is worth a word. Guess.
+const FAR_TWIN: f64 = 1.5;
+
 /// What the recordings do not fit, and what is wrong with the run.
-fn notes(run: &RunFile, layouts: &Layouts<'_>, failed: usize, twin_error: f64) -> Vec<String> {
+fn notes(run: &RunFile, layouts: &Layouts<'_>, failed: usize, twin: &StickTwin) -> Vec<String> {
     let choices = layouts.starts.first().map(|start| layouts.choices(*start)).unwrap_or_default();
     let options = notes_on_options(&choices, layouts.erase_block).into_iter();
     let failed = (failed > 0).then(|| format!("{failed} replays failed on the twin; they are left out"));
@@ -98,13 +101,17 @@ fn notes(run: &RunFile, layouts: &Layouts<'_>, failed: usize, twin_error: f64) -
         .filter(|layout| !variants(layouts.recordings).contains(layout.variant.as_str()))
         .map(|layout| format!("the present filesystem ({}) was not recorded", layout.variant));
     let failing = prediction::failing(run).into_iter();
+    let (twin_error, factor) = (twin.errors.median, twin.fit.misfit.factor());
+    let slower = (factor > FAR_TWIN).then(|| {
+        format!("the twin repeats the speeds of the check only within a factor of {factor:.1}: the intervals are wide")
+    });
     let unlike = (twin_error > POOR_TWIN).then(|| {
         format!(
             "the twin repeats the measured times with a median error of {:.0} %: take the figures as rough",
             twin_error * 100.0
         )
     });
-    failing.chain(unlike).chain(options).chain(failed).chain(not_recorded).collect()
+    failing.chain(slower).chain(unlike).chain(options).chain(failed).chain(not_recorded).collect()
 }
 
 /// Why the run has no twin, and what to do.
