@@ -59,6 +59,9 @@ fn check_in_a_directory_finds_what_a_check_of_the_stick_finds_and_leaves_nothing
         assert_eq!(found, value(&whole, id), "{id}");
     }
     assert_eq!(found["identity"]["kind"], "folder");
+    // The link is not known, but what is slow is.
+    let headline = found["verdict"]["headline"].as_str().unwrap();
+    assert!(headline.contains("IOPS in random writes; not tested: link speed"), "{headline}");
     for id in ["fat_area_bytes", "slc_cache_bytes", "sustained_write_bytes_per_s"] {
         assert!(value(&found, id).is_null(), "{id}: the file does not show it");
     }

@@ -83,7 +83,11 @@ fn slow_part(verdict: &Verdict) -> Option<String> {
     let [_, write, _, random] = &verdict.numbers;
     let write = poor_speed(write).map(|speed| format!("writes only {}", quantity::speed(speed)));
     let random = || poor_iops(random).map(|iops| format!("reaches only {iops} IOPS in random writes"));
-    write.or_else(|| poor_read(verdict)).or_else(random).filter(|_| verdict.state == VerdictState::Slow)
+    match verdict.state {
+        VerdictState::Slow => write.or_else(|| poor_read(verdict)).or_else(random),
+        VerdictState::SlowSmallWrites => random(),
+        _ => None,
+    }
 }
 
 /// A poor speed of reads: that of large ones first.
