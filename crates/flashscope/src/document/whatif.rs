@@ -39,8 +39,8 @@ pub struct TwinDocument {
     pub fitted_times: usize,
     /// The median relative error for them.
     pub fitted_error: f64,
-    /// The factor within which it repeats the speeds of the check, to which it was not fitted; at least 1.
-    pub repeats_within: f64,
+    /// The factor within which it repeats the speeds of the check, above 1; null if they were not measured.
+    pub repeats_within: Option<f64>,
 }
 
 /// A filesystem and where its partition starts.

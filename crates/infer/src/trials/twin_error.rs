@@ -15,7 +15,8 @@ pub enum TwinModel {
     Sizes,
 }
 
-/// How far a twin is from speeds to which it was not fitted: logarithms of ratios.
+/// How far a twin is from the speeds of its run: logarithms of ratios, 0 for a speed that was not measured.
+/// Hardly any of them was fitted.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub struct Misfit {
     /// Of large sequential reads.
@@ -66,11 +67,12 @@ pub fn of_gain(fit: TwinFit, workload: TrialWorkload, operation: TrialOperation,
 }
 
 impl Misfit {
-    /// The factor within which the twin repeats all these speeds, at least 1.
+    /// The factor within which the twin repeats all these speeds, above 1. `None` if none was measured.
     #[must_use]
-    pub fn factor(self) -> f64 {
+    pub fn factor(self) -> Option<f64> {
         let all = [self.linear_reads, self.random_reads, self.linear_writes, self.random_writes];
-        all.into_iter().fold(0.0, f64::max).exp()
+        let largest = all.into_iter().fold(0.0, f64::max);
+        (largest > 0.0).then(|| largest.exp())
     }
 
     /// Of one large file those of large requests count, of many files the larger ones.

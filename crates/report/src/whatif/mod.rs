@@ -23,8 +23,8 @@ pub struct Outlook<'a> {
     pub fitted_times: usize,
     /// The median error of the twin for them.
     pub fitted_error: f64,
-    /// The factor within which the twin repeats the speeds of the check, to which it was not fitted.
-    pub repeats_within: f64,
+    /// The factor within which the twin repeats the speeds of the check; `None` if they were not measured.
+    pub repeats_within: Option<f64>,
     /// Whether the run knows the present layout; else the baseline is that of sticks as they are sold.
     pub is_present_known: bool,
     /// The predictions.

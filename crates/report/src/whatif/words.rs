@@ -41,14 +41,15 @@ pub const fn files(workload: TrialWorkload) -> &'static str {
 pub fn introduction(outlook: &Outlook<'_>) -> Vec<Sentence> {
     let times = quantity::counted(outlook.fitted_times as u64, "measured time");
     let error = quantity::three_digits(outlook.fitted_error * 100.0);
+    let speeds = outlook.repeats_within.map_or_else(String::new, |factor| {
+        format!(", and the speeds of the check within a factor of {}", quantity::ratio(factor))
+    });
     let now = if outlook.is_present_known { "Now" } else { "Taken as sold" };
     [
         format!(
-            "Predicted on a virtual twin of {}: erase block {}; it repeats {times} with a median error of {error} %, and the \
-             speeds of the check within a factor of {}.",
+            "Predicted on a virtual twin of {}: erase block {}; it repeats {times} with a median error of {error} %{speeds}.",
             printable(outlook.device),
-            outlook.erase_block,
-            quantity::ratio(outlook.repeats_within)
+            outlook.erase_block
         ),
         format!("{now}: {}.", layout(&outlook.forecast.baseline)),
     ]
@@ -65,8 +66,8 @@ pub fn best(best: &Best, baseline: &Layout) -> Sentence {
             "{files}: {layout} writes fastest; there is no recording of {variant} to compare it with."
         ));
     };
-    if gain.high > gain.low * UNKNOWN_MIN {
-        return Sentence::new(format!("{files}: unknown; the twin of this stick is too unlike it."));
+    if !is_certain(gain) && gain.high > gain.low * UNKNOWN_MIN {
+        return Sentence::new(format!("{files}: unknown; the prediction is too uncertain on this stick."));
     }
     if !is_certain(gain) {
         return Sentence::new(format!(
@@ -95,7 +96,7 @@ const UNKNOWN_MIN: f64 = 100.0;
 
 /// Whether a reader sees that it is a gain.
 pub fn is_certain(gain: Comparison) -> bool {
-    gain.is_shown() && gain.low >= CERTAIN_MIN && gain.high <= gain.low * UNKNOWN_MIN
+    gain.is_shown() && gain.low >= CERTAIN_MIN
 }
 
 /// `2.4 times as fast (1.9 to 3.0)`.
@@ -112,7 +113,8 @@ pub fn interval(gain: Comparison) -> String {
 pub fn limits() -> Vec<Sentence> {
     [
         "Only layouts that plans make are recommended: their partitions start at erase blocks. Others are listed for comparison.",
-        "Intervals are 95 % ones: the spread of the recordings, and the error of twins of other sticks.",
+        "Intervals are 95 % ones: the spread of the recordings, the error of twins of other sticks, and how far this twin is \
+         from the speeds of the check.",
         "A full or worn stick may behave otherwise than its twin, which is new.",
         "The recordings were made with one kernel; another one orders its requests otherwise.",
     ]

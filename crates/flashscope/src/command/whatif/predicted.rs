@@ -102,7 +102,7 @@ fn notes(run: &RunFile, layouts: &Layouts<'_>, failed: usize, twin: &StickTwin) 
         .map(|layout| format!("the present filesystem ({}) was not recorded", layout.variant));
     let failing = prediction::failing(run).into_iter();
     let (twin_error, factor) = (twin.errors.median, twin.fit.misfit.factor());
-    let slower = (factor > FAR_TWIN).then(|| {
+    let slower = factor.filter(|factor| *factor > FAR_TWIN).map(|factor| {
         format!("the twin repeats the speeds of the check only within a factor of {factor:.1}: the intervals are wide")
     });
     let unlike = (twin_error > POOR_TWIN).then(|| {

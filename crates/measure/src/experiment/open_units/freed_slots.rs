@@ -42,6 +42,10 @@ impl Search<'_, '_> {
             return Ok(false);
         }
         self.others_wrote();
+        if self.since_others < number as usize {
+            // What others wrote still holds a slot.
+            return Ok(false);
+        }
         self.is_disturbed = false;
         let cells = std::mem::take(&mut self.data.cells);
         let opened = self.fill_and_open(pool, sequential, number);

@@ -41,7 +41,7 @@ impl Search<'_, '_> {
             // All blocks that were opened fit, though stalls may have come in between.
             let slots_are_free =
                 self.affords_whole_pair() || sequential.writable_units() >= self.experiment.units_max;
-            if self.data.opening_pairs.is_empty() && !is_log && slots_are_free {
+            if self.may_test_pairs() && !is_log && slots_are_free {
                 self.open_pairs(sequential.classifier())?;
             }
             return Ok(());
@@ -51,7 +51,9 @@ impl Search<'_, '_> {
             let mut pool = self.pool(Order::Random).with_prewritten(2 * RANDOM_WRITES + 2);
             for _ in 0..RANDOM_WRITES {
                 let written = pool.write(&mut self.session, &mut self.blocks, 0)?;
-                self.data.out_of_order.extend(written.and_then(|written| written.latency));
+                let latency = written.and_then(|written| written.latency);
+                let latency = latency.filter(|_| !self.others_wrote());
+                self.data.out_of_order.extend(latency);
             }
             if evidence::is_slow_over_data(self.data, sequential.classifier()) {
                 self.write_groups()?;
@@ -75,10 +77,11 @@ impl Search<'_, '_> {
         let at = |index: u64| range(block + group * index, group);
         let mut forward = Vec::new();
         for index in 0..groups {
-            forward.push((index, self.session.write_through(at(index))?));
+            let in_order = self.session.write_through(at(index))?;
+            forward.push((index, in_order.filter(|_| !self.others_wrote())));
         }
         for (index, in_order) in forward.into_iter().rev() {
-            let backward = self.session.write_through(at(index))?;
+            let backward = self.session.write_through(at(index))?.filter(|_| !self.others_wrote());
             self.data
                 .groups
                 .extend(in_order.zip(backward).map(|(in_order, backward)| Group { in_order, backward }));

@@ -62,6 +62,8 @@ impl Search<'_, '_> {
     /// Writes both blocks to their ends. Whether all writes succeeded.
     fn fill_pair(&mut self, (one, other): (Bytes, Bytes), is_whole: bool) -> Result<bool, Stop> {
         let (erase_block, request) = (self.experiment.erase_block, self.request);
+        // From here on others may take a slot of the pair, or close a block of it.
+        self.others_wrote();
         let mut is_written = true;
         if is_whole {
             // Both are open before either is full: so each of them leaves a free slot.
@@ -71,8 +73,6 @@ impl Search<'_, '_> {
         let start = if is_whole { request } else { erase_block - PART };
         let rest = if is_whole { erase_block - request } else { PART };
         is_written &= fill(&mut self.session, range(one + start, rest))?;
-        // What others wrote before took none of the slots that are free from now on.
-        self.others_wrote();
         is_written &= fill(&mut self.session, range(other + start, rest))?;
         Ok(is_written)
     }

@@ -126,16 +126,21 @@ impl Search<'_, '_> {
     fn search_randomly(&mut self, sequential: &Posterior, units_max: u32) -> Result<(), Stop> {
         let verdict = sequential.verdict();
         let is_decided = verdict.is_found(units_max);
-        // A small stick has no fresh blocks left. Blocks for random writes need not be fresh.
-        let left = self.blocks.left();
-        if left == 0 || (is_decided && left <= u64::from(verdict.number)) {
-            self.blocks.restart();
+        if !sequential.exceeds_max(units_max) {
+            self.experiment.bytes_max += std::mem::take(&mut self.experiment.bytes_afterwards);
         }
-        if sequential.exceeds_max(units_max) {
-            return self.open_randomly(sequential, units_max);
-        }
-        self.experiment.bytes_max += std::mem::take(&mut self.experiment.bytes_afterwards);
-        let searched = self.undisturbed(|search, _| {
+        let searched = self.undisturbed(|search, attempt| {
+            if attempt > 0 && search.is_spent(Order::Random) {
+                return Ok(None);
+            }
+            // A small stick has no fresh blocks left. Blocks for random writes need not be fresh.
+            let left = search.blocks.left();
+            if left == 0 || (is_decided && left <= u64::from(verdict.number)) {
+                search.blocks.restart();
+            }
+            if sequential.exceeds_max(units_max) {
+                return search.open_randomly(sequential, units_max).map(Some);
+            }
             let mut random = evidence::random_posterior(&[], sequential, units_max);
             let mut pool = search.pool(Order::Random);
             search.search(&mut pool, &mut random, units_max).map(Some)
@@ -144,8 +149,7 @@ impl Search<'_, '_> {
         Ok(())
     }
 
-    /// Opens blocks at random if nothing merged sequentially, as on a new stick, which has nothing to copy.
-    /// If the last openings are slow, the search and the test of the eviction rule follow.
+    /// Opens fresh blocks at random after a sequential search in which all blocks fit.
     fn open_randomly(&mut self, sequential: &Posterior, units_max: u32) -> Result<(), Stop> {
         let mut random = evidence::random_posterior(&[], sequential, units_max);
         let mut pool = self.pool(Order::Random);
@@ -176,7 +180,8 @@ impl Search<'_, '_> {
         for writes in std::iter::once(CONTROL_UNCHANGED).chain(steps) {
             while latencies.len() < writes {
                 let written = pool.write(&mut self.session, &mut self.blocks, latencies.len() % units)?;
-                latencies.push(written.and_then(|written| written.latency));
+                let latency = written.and_then(|written| written.latency);
+                latencies.push(latency.filter(|_| !self.others_wrote()));
             }
             let known: Vec<Duration> = latencies.iter().copied().flatten().collect();
             let is_decided = |classifier: SlowClassifier| {

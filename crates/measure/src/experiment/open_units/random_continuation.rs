@@ -57,7 +57,6 @@ impl Search<'_, '_> {
             || leaves_gaps
             || self.session.bytes_written() + rounds > self.experiment.bytes_max
             || sequential.classifier().is_small()
-            || !self.reopen_all(pool, sequential, number)?
         {
             return Ok(false);
         }
@@ -65,7 +64,8 @@ impl Search<'_, '_> {
         let cells = std::mem::take(&mut self.data.cells);
         let result = self.undisturbed(|search, attempt| {
             if attempt == 0 {
-                return search.continue_each(pool, sequential, number).map(Some);
+                let are_open = search.reopen_all(pool, sequential, number)?;
+                return are_open.then(|| search.continue_each(pool, sequential, number)).transpose();
             }
             // Again in fresh blocks, which close all others.
             let is_possible = !is_random && search.affords_fresh_blocks(sequential, number);

@@ -65,7 +65,7 @@ pub(super) struct Search<'a, 'b> {
     /// How often pairs of blocks were tested.
     pub(super) pair_tests: u32,
     /// The blocks of the search that were opened again since others last wrote to the device.
-    since_others: usize,
+    pub(super) since_others: usize,
 }
 
 impl<'a, 'b> Search<'a, 'b> {
@@ -184,11 +184,12 @@ impl<'a, 'b> Search<'a, 'b> {
     ) -> Result<bool, Stop> {
         for attempt in 0..=REOPENED_MAX {
             self.others_wrote();
-            let last = last_with_room(pool, posterior, number as usize);
+            let last = oldest_first(pool, posterior, number as usize);
             if self.since_others >= last.len() {
                 return Ok(true);
             }
-            if attempt < REOPENED_MAX {
+            // A full block cannot be opened again, and the posterior takes it for open.
+            if attempt < REOPENED_MAX && last.iter().all(|index| pool.has_room(*index)) {
                 // Under random eviction the block of the others is evicted at random.
                 let rounds = ROUNDS_MAX.max(ROUNDS_PER_SLOT * number);
                 self.open_round_robin(pool, &last, rounds, posterior.classifier())?;
@@ -283,15 +284,6 @@ impl<'a, 'b> Search<'a, 'b> {
 pub(super) fn oldest_first(pool: &BlockPool, posterior: &Posterior, number: usize) -> Vec<usize> {
     let mut members: Vec<usize> =
         posterior.most_recent_first().filter_map(|unit| Some(pool.member_of(unit)?.0)).take(number).collect();
-    members.reverse();
-    members
-}
-
-/// The `number` members of the pool that have room and were written last, the least recently written first.
-fn last_with_room(pool: &BlockPool, posterior: &Posterior, number: usize) -> Vec<usize> {
-    let with_room =
-        posterior.most_recent_first().filter_map(|unit| pool.member_of(unit)).filter(|(_, room)| *room);
-    let mut members: Vec<usize> = with_room.map(|(index, _)| index).take(number).collect();
     members.reverse();
     members
 }
