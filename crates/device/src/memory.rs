@@ -116,13 +116,6 @@ impl Device for MemoryDevice {
             self.now += self.per_request;
         }
         let outcome = self.perform(&mut op);
-        Ok(Some(Completion {
-            tag,
-            submitted_at,
-            completed_at: self.now,
-            outcome,
-            buffer: op.into_buffer(),
-            others_wrote: false,
-        }))
+        Ok(Some(Completion::new(tag, (submitted_at, self.now), outcome, op.into_buffer())))
     }
 }

@@ -175,6 +175,18 @@ pub struct Completion {
 }
 
 impl Completion {
+    /// The completion of a request that was submitted and finished at these times, where no writes of others
+    /// were seen.
+    #[must_use]
+    pub const fn new(
+        tag: Tag,
+        (submitted_at, completed_at): (Instant, Instant),
+        outcome: Result<Success, RequestError>,
+        buffer: Option<Buffer>,
+    ) -> Self {
+        Self { tag, submitted_at, completed_at, outcome, buffer, others_wrote: false }
+    }
+
     /// Time from submission to completion.
     #[must_use]
     pub const fn latency(&self) -> Duration {

@@ -110,14 +110,7 @@ impl Slot {
             Ok(()) => Ok(self.scratch(&op).verdict(&op)),
             Err(failure) => Err(target.error(&op, failure)?),
         };
-        Ok(Completion {
-            tag,
-            submitted_at: self.submitted_at,
-            completed_at,
-            outcome,
-            buffer: op.into_buffer(),
-            others_wrote: false,
-        })
+        Ok(Completion::new(tag, (self.submitted_at, completed_at), outcome, op.into_buffer()))
     }
 
     /// Decodes the kernel's result. A transfer that stopped early is completed here, and time-stamped then.

@@ -115,14 +115,7 @@ impl Target {
     /// The completion of a request that cannot be served, with its buffer.
     pub fn refused(&self, tag: Tag, op: Op, refusal: RequestError) -> Completion {
         let now = self.now();
-        Completion {
-            tag,
-            submitted_at: now,
-            completed_at: now,
-            outcome: Err(refusal),
-            buffer: op.into_buffer(),
-            others_wrote: false,
-        }
+        Completion::new(tag, (now, now), Err(refusal), op.into_buffer())
     }
 
     /// The meaning of a failed transfer: this request's error, or the loss of the device.

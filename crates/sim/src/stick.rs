@@ -142,7 +142,7 @@ impl Device for VirtualStick {
         }
         let (completed_at, outcome) = self.perform(&mut op);
         let (submitted_at, buffer) = (self.now, op.into_buffer());
-        self.complete(Completion { tag, submitted_at, completed_at, outcome, buffer, others_wrote: false });
+        self.complete(Completion::new(tag, (submitted_at, completed_at), outcome, buffer));
         Ok(())
     }
 

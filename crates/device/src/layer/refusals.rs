@@ -16,14 +16,7 @@ impl Refusals {
     pub fn refuse(&mut self, device: &impl Device, tag: Tag, op: Op, cause: FailureCause) {
         let now = device.now();
         let outcome = Err(RequestError::new(op.kind(), op.range(), cause));
-        self.waiting.push_back(Completion {
-            tag,
-            submitted_at: now,
-            completed_at: now,
-            outcome,
-            buffer: op.into_buffer(),
-            others_wrote: false,
-        });
+        self.waiting.push_back(Completion::new(tag, (now, now), outcome, op.into_buffer()));
     }
 
     /// The next refused request, if there is one.

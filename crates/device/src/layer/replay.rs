@@ -58,14 +58,12 @@ impl Device for Replay {
         };
         self.position += 1;
         let failure = RequestError::new(op.kind(), op.range(), FailureCause::Medium);
-        self.waiting.push_back(Completion {
+        self.waiting.push_back(Completion::new(
             tag,
-            submitted_at: record.submitted_at,
-            completed_at: record.completed_at,
-            outcome: if record.succeeded { Ok(Success::Done) } else { Err(failure) },
-            buffer: op.into_buffer(),
-            others_wrote: false,
-        });
+            (record.submitted_at, record.completed_at),
+            if record.succeeded { Ok(Success::Done) } else { Err(failure) },
+            op.into_buffer(),
+        ));
         Ok(())
     }
 

@@ -279,14 +279,7 @@ impl Device for FreeSpace {
         };
         let now = self.now();
         let outcome = Err(refused);
-        self.done.push_back(Completion {
-            tag,
-            submitted_at: now,
-            completed_at: now,
-            outcome,
-            buffer: None,
-            others_wrote: false,
-        });
+        self.done.push_back(Completion::new(tag, (now, now), outcome, None));
         Ok(())
     }
 

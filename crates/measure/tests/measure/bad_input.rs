@@ -79,14 +79,7 @@ impl Device for Timed {
         self.requests += 1.0;
         self.now += Duration::from_secs_f64((self.seconds)(self.requests));
         let outcome = self.capabilities.admit(&op).map(|()| Success::Done);
-        Ok(Some(Completion {
-            tag,
-            submitted_at,
-            completed_at: self.now,
-            outcome,
-            buffer: op.into_buffer(),
-            others_wrote: false,
-        }))
+        Ok(Some(Completion::new(tag, (submitted_at, self.now), outcome, op.into_buffer())))
     }
 }
 

@@ -87,13 +87,6 @@ impl SplitRequest {
             (None, Some((_, report))) => Ok(Success::of_check(report)),
             (None, None) => Ok(Success::Done),
         };
-        Completion {
-            tag: self.tag,
-            submitted_at: self.submitted_at,
-            completed_at,
-            outcome,
-            buffer: self.buffer,
-            others_wrote: false,
-        }
+        Completion::new(self.tag, (self.submitted_at, completed_at), outcome, self.buffer)
     }
 }

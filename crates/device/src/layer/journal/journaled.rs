@@ -274,14 +274,7 @@ impl<D: Device, S: JournalStore> Device for Journaled<D, S> {
         let now = self.now();
         let error = RequestError::new(op.kind(), op.range(), FailureCause::NotSaved);
         let (outcome, buffer) = (Err(error), op.into_buffer());
-        self.ready.push_back(Completion {
-            tag,
-            submitted_at: now,
-            completed_at: now,
-            outcome,
-            buffer,
-            others_wrote: false,
-        });
+        self.ready.push_back(Completion::new(tag, (now, now), outcome, buffer));
         Ok(())
     }
 

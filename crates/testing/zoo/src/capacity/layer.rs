@@ -119,14 +119,7 @@ impl<D: Device, R: Rule> Device for Lossy<D, R> {
             other => outcome = self.device.run(other)?.outcome,
         }
         let completed_at = self.device.now();
-        self.done.push_back(Completion {
-            tag,
-            submitted_at,
-            completed_at,
-            outcome,
-            buffer,
-            others_wrote: false,
-        });
+        self.done.push_back(Completion::new(tag, (submitted_at, completed_at), outcome, buffer));
         Ok(())
     }
 

@@ -84,13 +84,6 @@ impl Device for Timed {
     fn wait(&mut self) -> Result<Option<Completion>, DeviceError> {
         let Some((tag, submitted_at, op)) = self.in_flight.pop_front() else { return Ok(None) };
         let outcome = self.perform(&op);
-        Ok(Some(Completion {
-            tag,
-            submitted_at,
-            completed_at: self.now,
-            outcome,
-            buffer: op.into_buffer(),
-            others_wrote: false,
-        }))
+        Ok(Some(Completion::new(tag, (submitted_at, self.now), outcome, op.into_buffer())))
     }
 }
