@@ -2,7 +2,7 @@
 
 use flashscope_device::Bytes;
 use flashscope_record::finding::{Finding, FindingId, Outcome, Value};
-use flashscope_record::observation::{Data, Direction, Order, SpeedCell, SpeedData};
+use flashscope_record::observation::{Data, Direction, Observations, Order, SpeedCell, SpeedData};
 use flashscope_record::run_file::RunFile;
 use flashscope_record::verdict::{MeasuredSpeed, SpeedNumber};
 
@@ -32,11 +32,11 @@ pub fn numbers(run: &RunFile, findings: &[Finding]) -> [SpeedNumber; 4] {
 
 /// The rows of this kind with one request at a time, and their data.
 pub fn rows_of(
-    run: &RunFile,
+    seen: &[Observations],
     direction: Direction,
     order: Order,
 ) -> impl Iterator<Item = (&SpeedData, &SpeedCell)> {
-    let data = run.observations.iter().filter_map(|seen| match &seen.data {
+    let data = seen.iter().filter_map(|seen| match &seen.data {
         Data::Speed(data) => Some(data),
         _ => None,
     });
@@ -48,7 +48,7 @@ pub fn rows_of(
 
 /// The speed of the last row of this kind: the largest sequential requests, the smallest random ones.
 fn row(run: &RunFile, direction: Direction, order: Order) -> Option<MeasuredSpeed> {
-    let of_kind = rows_of(run, direction, order);
+    let of_kind = rows_of(&run.observations, direction, order);
     let by_size = |(_, cell): &(&SpeedData, &SpeedCell)| cell.case.request;
     let (data, cell) = match order {
         Order::Linear => of_kind.max_by_key(by_size),

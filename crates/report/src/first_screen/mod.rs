@@ -161,7 +161,7 @@ const STALL_REQUESTS_MIN: usize = 8;
 /// Whether one stall took most of a row, which has no speed then.
 fn is_one_stall(number: &SpeedNumber, run: &RunFile) -> bool {
     // Of fewer requests one takes most of the time on any device.
-    rows_of(run, number.direction, number.order)
+    rows_of(&run.observations, number.direction, number.order)
         .any(|(_, cell)| cell.took_ns.len() >= STALL_REQUESTS_MIN && is_one_request(cell))
 }
 

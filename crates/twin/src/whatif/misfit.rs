@@ -3,6 +3,7 @@
 
 use flashscope_device::Bytes;
 use flashscope_infer::trials::twin_error::Misfit;
+use flashscope_infer::verdict::rows_of;
 use flashscope_measure::Silent;
 use flashscope_measure::survey::Survey;
 use flashscope_record::observation::{Data, Direction, Observations, Order, SustainedData};
@@ -32,14 +33,7 @@ pub fn misfit(measured: &[Observations], twin: &Profile) -> Misfit {
 
 /// The mean rate of the requests of one kind without a queue, bytes per second.
 fn mean_rate(seen: &[Observations], direction: Direction, order: Order) -> Option<f64> {
-    let cells = seen.iter().filter_map(|seen| match &seen.data {
-        Data::Speed(data) if !data.is_buffered => Some(&data.cells),
-        _ => None,
-    });
-    let is_asked = |case: (Direction, Order, u32)| case == (direction, order, 1);
-    let cell = cells
-        .flatten()
-        .find(|cell| is_asked((cell.case.direction, cell.case.order, cell.case.queue_depth)))?;
+    let (_, cell) = rows_of(seen, direction, order).find(|(data, _)| !data.is_buffered)?;
     #[expect(clippy::cast_precision_loss, reason = "a test takes less than 2^53 ns")]
     let seconds = cell.took_ns.iter().sum::<u64>() as f64 / 1e9;
     (seconds > 0.0).then(|| cell.transferred().as_f64() / seconds)
