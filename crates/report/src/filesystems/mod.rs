@@ -43,6 +43,8 @@ pub struct Fewer {
     pub written: u32,
     /// The number that there are.
     pub wanted: u32,
+    /// The bytes that were written.
+    pub bytes: Bytes,
 }
 
 /// Where the times of trials come from.

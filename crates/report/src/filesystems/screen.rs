@@ -308,7 +308,8 @@ mod tests {
         assert_eq!(line, "Small files: vfat writes in 10.0 s; reiserfs is faster, but no plan makes it.");
         let line = first_line(&["ext2", "ext3"], &[]);
         assert_eq!(line, "Small files: ext2 writes fastest, in 1.00 s, but no plan makes it.");
-        let fewer = Fewer { workload: TrialWorkload::Small, written: 117, wanted: 33_000 };
+        let fewer =
+            Fewer { workload: TrialWorkload::Small, written: 117, wanted: 33_000, bytes: Bytes::mib(2) };
         let line = first_line(&["ext4"], &[fewer]);
         assert_eq!(line, "Small files (117 of 33,000): ext4 writes in 1.00 s; nothing else was tried.");
     }

@@ -26,6 +26,7 @@ pub(super) fn notes(
     workload: &TrialsWorkload,
     planned: &Planned,
     erase_block: EraseBlock,
+    fewer: &[Fewer],
 ) -> Vec<String> {
     let mut notes: Vec<String> = planned.left_out.iter().chain(&data.left_out).map(left_out).collect();
     let source = match erase_block.source {
@@ -41,6 +42,9 @@ pub(super) fn notes(
         let starts: Vec<String> = starts.collect();
         notes.push(format!("each starts where its data is aligned: {}", starts.join(", ")));
     }
+    notes.extend(fewer.iter().map(|Fewer { workload, written, wanted, bytes }| {
+        format!("{}: {written} of {wanted} files, {bytes}", workload.name())
+    }));
     notes.push(
         "before each trial, table and filesystem were made anew, without a discard. The flash keeps what earlier trials \
          left in it, so the order was shuffled in each round"
@@ -68,7 +72,7 @@ pub(super) fn fewer(data: &TrialsData, workload: &TrialsWorkload) -> Vec<Fewer> 
     let of = |model: &FileModel| {
         let wanted = workload.models.iter().find(|wanted| wanted.workload == model.workload)?.count();
         let written = model.count();
-        (written != wanted).then_some(Fewer { workload: model.workload, written, wanted })
+        (written != wanted).then(|| Fewer { workload: model.workload, written, wanted, bytes: model.bytes() })
     };
     data.models.iter().filter_map(of).collect()
 }

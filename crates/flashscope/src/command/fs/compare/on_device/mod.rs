@@ -75,10 +75,10 @@ pub fn compare(arguments: &FsCompare, printer: &Printer) -> Result<Compared, Fai
     let consent = confirm::overwrite(&arguments.target, "All data on it will be lost.", given, printer)?;
     let (data, ended) = measure(&workload, &planned, (&arguments.target, &consent, &place), printer)?;
     let (failures, exit) = outcome(&data, ended);
-    let notes = conditions::notes(&data, &workload, &planned, place.medium.erase_block);
+    let fewer = conditions::fewer(&data, &workload);
+    let notes = conditions::notes(&data, &workload, &planned, place.medium.erase_block, &fewer);
     let start = planned.start();
     let source = TrialSource::Measured { kernel: kernel() };
-    let fewer = conditions::fewer(&data, &workload);
     Ok(Compared { device, start, seed, source, trials: data.trials, fewer, failures, notes, exit })
 }
 
