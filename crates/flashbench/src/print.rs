@@ -180,6 +180,18 @@ mod tests {
     }
 
     #[test]
+    fn writes_in_both_orders_have_a_table_each() {
+        let cell = |order, milliseconds| {
+            let times = Times::Each(vec![std::time::Duration::from_millis(milliseconds)]);
+            WriteSizeCell { order, request: Bytes::kib(64), start: None, times }
+        };
+        let both = vec![cell(Order::Linear, 8), cell(Order::Random, 64)];
+        let printed = |cells| write_size(&WriteSizeData { cells, ..WriteSizeData::default() });
+        assert_eq!(printed(both), "linear access\n64KiB   8.19M/s \nrandom access\n64KiB   1.02M/s \n");
+        assert_eq!(printed(vec![cell(Order::Linear, 8)]), "64KiB   8.19M/s \n");
+    }
+
+    #[test]
     fn sizes_are_printed_in_the_largest_unit_that_divides_them() {
         let sizes = [8 << 20, 1536 << 10, 512 << 10, 1 << 30, 512].map(|bytes| size(Bytes::new(bytes)));
         assert_eq!(sizes, ["8MiB", "1536KiB", "512KiB", "1GiB", "512B"]);

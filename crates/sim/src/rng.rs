@@ -108,6 +108,24 @@ mod tests {
         assert!((tail as f64 - expected).abs() < 4.0 * expected.sqrt(), "{tail} in the tail, not {expected}");
     }
 
+    /// Between two edges of layers a draw passes a comparison with the density: neither half may be preferred.
+    #[test]
+    fn draws_between_two_edges_keep_the_density() {
+        let mut rng = StreamRng::new(1, 1);
+        let edges = &ZIGGURAT.edges;
+        let is_in_lower_half = |x: f64| {
+            let below = edges.partition_point(|edge| *edge > x);
+            below > 0 && below < edges.len() && x < f64::midpoint(edges[below - 1], edges[below])
+        };
+        let lower: u32 = (0..DRAWS).map(|_| u32::from(is_in_lower_half(rng.exponential()))).sum();
+        let density = |low: f64, high: f64| (-low).exp() - (-high).exp();
+        let halves = edges.windows(2).map(|edge| density(edge[1], f64::midpoint(edge[0], edge[1])));
+        let share: f64 = halves.sum();
+        let (expected, deviation) =
+            (f64::from(DRAWS) * share, (f64::from(DRAWS) * share * (1.0 - share)).sqrt());
+        assert!((f64::from(lower) - expected).abs() < 4.0 * deviation, "{lower}, not {expected}");
+    }
+
     #[test]
     fn ziggurat_closes_at_the_top() {
         let top = ZIGGURAT.edges[LAYERS - 1];

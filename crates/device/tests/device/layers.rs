@@ -10,7 +10,7 @@ use flashscope_device::layer::{
 use flashscope_device::memory::MemoryDevice;
 use flashscope_device::{
     Buffer, ByteRange, Bytes, Device, DeviceError, DeviceExt, FailureCause, Op, Pattern, Payload, ReadInto,
-    Success,
+    Success, Tag,
 };
 
 const PATTERN: Pattern = Pattern::new(1);
@@ -25,6 +25,16 @@ fn range(offset_kib: u64, length_kib: u64) -> ByteRange {
 
 fn cause(device: &mut impl Device, op: Op) -> Option<FailureCause> {
     device.run(op).unwrap().outcome.err().map(|error| error.cause)
+}
+
+#[test]
+fn requests_beyond_the_queue_depth_are_refused() {
+    let mut device = memory();
+    let queue_depth = device.capabilities().queue_depth;
+    for tag in 0..queue_depth {
+        device.submit(Tag(tag.into()), Op::read(range(0, 4))).unwrap();
+    }
+    assert_eq!(device.submit(Tag(99), Op::read(range(0, 4))), Err(DeviceError::QueueFull { queue_depth }));
 }
 
 #[test]

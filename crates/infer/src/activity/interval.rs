@@ -163,6 +163,7 @@ mod tests {
     fn milliseconds_survive_overflow_and_never_decrease() {
         assert_eq!((milliseconds(10, 30), milliseconds((1 << 32) - 5, 20)), (20, 25));
         assert_eq!((milliseconds(30, 10), milliseconds(u64::MAX, 10)), (0, 0));
+        assert_eq!(milliseconds(1 << 32, 10), 0, "a counter of more than 32 bits does not overflow");
     }
 
     #[test]

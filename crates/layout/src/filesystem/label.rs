@@ -81,3 +81,40 @@ pub(super) fn fat(label: &str, filesystem: FilesystemKind) -> Result<(), LabelEr
     refuse(label, filesystem, |c| !c.is_ascii() || NOT_IN_FAT.contains(c))?;
     limit(label, filesystem, label.len(), 11, "characters")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(checked: Result<(), LabelError>) -> Option<char> {
+        match checked {
+            Err(LabelError::Character { character, .. }) => Some(character),
+            other => {
+                assert!(other.is_ok(), "{other:?}");
+                None
+            }
+        }
+    }
+
+    #[test]
+    fn fat_labels_have_eleven_ascii_characters_that_short_names_allow() {
+        let checked = |label| fat(label, FilesystemKind::Vfat);
+        for (label, character) in [("caf\u{e9}", '\u{e9}'), ("a?", '?'), ("a\u{7}b", '\u{7}'), (" a", ' ')] {
+            assert_eq!(refused(checked(label)), Some(character), "{label}");
+        }
+        assert_eq!(checked("MY STICK 12"), Ok(()));
+        assert!(matches!(checked("MY STICK 123"), Err(LabelError::TooLong { maximum: 11, .. })));
+    }
+
+    #[test]
+    fn lengths_count_bytes_or_characters_as_the_filesystem_does() {
+        assert_eq!(utf8("\u{e9}\u{e9}", FilesystemKind::Ext4, 4), Ok(()));
+        assert!(matches!(
+            utf8("\u{e9}\u{e9}\u{e9}", FilesystemKind::Ext4, 4),
+            Err(LabelError::TooLong { maximum: 4, unit: "bytes", .. })
+        ));
+        assert_eq!(utf16("\u{e9}\u{e9}\u{e9}\u{e9}", FilesystemKind::Exfat, 4), Ok(()));
+        assert_eq!(refused(utf8("a/b", FilesystemKind::Ext4, 16)), Some('/'));
+        assert_eq!(refused(utf16("a\nb", FilesystemKind::Exfat, 16)), Some('\n'));
+    }
+}

@@ -115,3 +115,57 @@ pub fn cached_end(progress: &FullProgress) -> Option<(BadExtent, ByteRange)> {
         && largest.range.length * 2 >= bad;
     is_suspect.then_some((*largest, suffix))
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_record::capacity::BadPlaces;
+    use flashscope_record::full_capacity::RegionTally;
+
+    use super::*;
+
+    const PERIOD: u64 = 256;
+
+    /// A device of 1 GiB that wraps after 256 MiB, of which these MiB of each period read as zeros.
+    fn judged(zeros: std::ops::Range<u64>, periods: u64, is_cut_off: bool) -> Option<Judged> {
+        let extent = |start: u64, end: u64, state| BadExtent {
+            range: ByteRange::new(Bytes::mib(start), Bytes::mib(end - start)),
+            state,
+        };
+        let lost = zeros.end - zeros.start;
+        let mut extents = Vec::new();
+        let mut misplaced = 0;
+        for start in (0..4).map(|period| period * PERIOD) {
+            let (from, to) = (start + zeros.start, start + zeros.end);
+            let is_lost = start / PERIOD < periods && lost > 0;
+            let end = if is_lost { from } else { start + PERIOD };
+            extents.push(extent(start, end, PlaceState::OtherAddress));
+            misplaced += end - start;
+            if is_lost {
+                extents.push(extent(from, to, PlaceState::Zeros));
+            }
+        }
+        let bad = |state, mib| BadPlaces { state, count: Bytes::mib(mib) / SECTOR };
+        let bad = vec![bad(PlaceState::OtherAddress, misplaced), bad(PlaceState::Zeros, lost * periods)];
+        let progress = FullProgress {
+            regions: vec![RegionTally { bad, ..RegionTally::default() }],
+            extents,
+            is_cut_off,
+            shift: Some(Bytes::mib(PERIOD)),
+            ..FullProgress::new(1, Bytes::gib(1), Bytes::gib(1))
+        };
+        wrap(&progress, Bytes::mib(PERIOD))
+    }
+
+    #[test]
+    fn lost_data_are_the_boundary_of_a_chain_only_where_all_of_it_is_lost_in_each_period() {
+        let seen = |zeros, periods, is_cut_off| {
+            judged(zeros, periods, is_cut_off).map(|judged| (judged.kind, judged.true_size))
+        };
+        let period = Some(Bytes::mib(PERIOD));
+        assert_eq!(seen(0..0, 4, false), Some((CapacityKind::Wrap, period)));
+        assert_eq!(seen(200..256, 4, false), Some((CapacityKind::Chain, Some(Bytes::mib(200)))));
+        assert_eq!(seen(200..256, 3, false), Some((CapacityKind::Mixed, period)));
+        assert_eq!(seen(200..203, 4, false), Some((CapacityKind::Mixed, period)));
+        assert_eq!(seen(200..256, 4, true), Some((CapacityKind::Mixed, period)), "not every place was looked at");
+    }
+}

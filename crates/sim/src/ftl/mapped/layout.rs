@@ -79,3 +79,27 @@ impl Layout {
 fn count(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spare_blocks_are_a_share_of_the_needed_ones_and_never_too_few() {
+        let profile = Profile::builtin("generic-2g").unwrap();
+        let unit = profile.ftl.page;
+        let layout = |over_provisioning, background_share| {
+            Layout::new(&profile, unit, 1).with_spare(over_provisioning, background_share)
+        };
+        let needed = count(profile.capacity.get().div_ceil(profile.ftl.erase_block.get()));
+        let fifth = layout(0.2, 0.5);
+        assert_eq!(fifth.blocks, needed + needed / 5);
+        assert_eq!(fifth.background_free, (needed / 5 / 2) as usize);
+        let least = layout(0.0, 0.0);
+        assert_eq!(
+            (least.blocks, least.background_free),
+            (needed + 3, 0),
+            "one open, one in reserve, one more"
+        );
+    }
+}
