@@ -13,7 +13,7 @@ use flashscope_record::observation::{OpenUnitsData, Order};
 
 use crate::size_sweep::write_unit::SweepPoint;
 use crate::statistics::{median, quantile};
-use crate::thresholds::SURE_ENOUGH;
+use crate::thresholds::{LIKELY, SURE_ENOUGH};
 
 /// Time per request, by number of units and request size.
 type Table = BTreeMap<u32, BTreeMap<Bytes, f64>>;
@@ -42,7 +42,7 @@ const GROWING: f64 = 1.4;
 /// The extra cost is one per byte if it grows with at least this power of the request size. Guess.
 const PER_BYTE: f64 = 0.75;
 /// The relative error of a published figure: two to three digits, one run. Guess.
-const RELATIVE_ERROR: f64 = 0.03;
+pub const RELATIVE_ERROR: f64 = 0.03;
 /// Merges show in sizes of which the largest is at least this many times the smallest, ... Guess: no page
 /// is as large in what reaches up to an eighth of an erase block.
 const FLAT_SPAN: u64 = 8;
@@ -50,8 +50,6 @@ const FLAT_SPAN: u64 = 8;
 const FLAT: f64 = 1.6;
 /// ... and each takes at least this share of writing an erase block. Guess.
 const MERGE_SHARE: f64 = 0.1;
-/// The confidence in a class by published means. Guess.
-const CLASS_CONFIDENCE: f64 = 0.9;
 
 /// Everything published about open units of one device.
 pub struct Published {
@@ -225,12 +223,8 @@ impl Published {
             .max_by(|a, b| (a.1 / a.2).total_cmp(&(b.1 / b.2)))?;
         let is_clear = write_s >= sequential_s * JUMP && *request * 8 <= self.erase_block;
         let evidence = Evidence::Blocks(BlockEvidence::OneIsSlow { order, write_s, sequential_s });
-        let finding = Finding::exact(
-            FindingId::OpenUnitsRandom,
-            Value::Count(0),
-            Confidence::new(CLASS_CONFIDENCE),
-            evidence,
-        );
+        let finding =
+            Finding::exact(FindingId::OpenUnitsRandom, Value::Count(0), Confidence::new(LIKELY), evidence);
         is_clear.then_some(finding)
     }
 
@@ -408,7 +402,7 @@ impl Published {
             is_far_less: class != FtlClass::OpenBlock,
             free_to: above,
         });
-        Finding::exact(id, Value::Class { class, above }, Confidence::new(CLASS_CONFIDENCE), evidence)
+        Finding::exact(id, Value::Class { class, above }, Confidence::new(LIKELY), evidence)
             .with_caveat(Caveat::MeansHideMerges)
     }
 

@@ -10,6 +10,7 @@ use flashscope_record::finding::{Finding, FindingId, Objection, Outcome, Reason,
 use flashscope_record::observation::{Data, Observations, Source, Times};
 
 use crate::statistics::{count, median, rank_correlation};
+use crate::thresholds::SEVERAL;
 
 /// The fewest requests that judge a device as a whole. Guess.
 const REQUESTS_MIN: usize = 16;
@@ -29,8 +30,6 @@ const RISE_MIN: f64 = 1.3;
 /// Longer runs are thinned to about this many times for the correlation, whose work grows with their square.
 /// Guess.
 const CORRELATED_MAX: usize = 500;
-/// The fewest writes of a kind that are compared with others. Guess.
-const WRITES_MIN: usize = 4;
 /// Writes this many times as large are compared with small ones. Guess.
 const LARGE_RATIO: u64 = 64;
 /// The probability that a large write takes longer than a small one (H. Mann and D. Whitney, Annals of
@@ -133,7 +132,7 @@ fn size_does_not_matter(measured: &[&Data]) -> Option<Objection> {
     };
     let large = of(&|size| size * 4 >= largest.get());
     let small = of(&|size| size * LARGE_RATIO <= largest.get());
-    let is_too_few = small.len() < WRITES_MIN || large.len() < WRITES_MIN;
+    let is_too_few = small.len() < SEVERAL || large.len() < SEVERAL;
     if is_too_few || probability_longer(&large, &small) >= LONGER_MIN {
         return None;
     }

@@ -7,3 +7,31 @@ pub const SURE_ENOUGH: f64 = 0.8;
 /// A finding with at least this confidence may decide how other measurements are made or read: one in twenty
 /// may be wrong, as for the 95 % intervals.
 pub const SURE: f64 = 0.95;
+
+/// A search takes what has this probability for granted, and does not look for it again. Guess: with 0.95, one
+/// in a hundred counts of open units of the zoo (seed 9301) became wrong or unknown.
+pub const GRANTED: f64 = 0.98;
+
+/// A search ends once its answer has this probability: at 99.8 % further requests rarely change it
+/// (docs/methods/align.md). Guess.
+pub const DECIDED: f64 = 0.998;
+
+/// The most confidence in an answer if something rarer looks the same, such as a controller's other law, or
+/// data that were assumed. Guess.
+pub const LIKELY: f64 = 0.9;
+
+/// The probability that a model itself is wrong, which its posterior does not know. Guess.
+pub const MODEL_ERROR: f64 = 0.01;
+
+/// The same for a time or a size that also depends on what nothing shows, such as how full a block was. Guess.
+pub const ROUGH_MODEL_ERROR: f64 = 0.06;
+
+/// What differs from zero, or from the expected number, by this many standard errors is no chance in any
+/// search. Guess.
+pub const CLEAR: f64 = 5.0;
+
+/// What this number of requests show, no single stall does.
+pub const REPEATED: usize = 2;
+
+/// The fewest slow requests, or values of any kind, that have a typical size and are no chance. Guess.
+pub const SEVERAL: usize = 4;

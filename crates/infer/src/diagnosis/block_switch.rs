@@ -8,6 +8,7 @@ use flashscope_record::observation::{Data, OpenUnitsCell, Order};
 use crate::diagnosis::inputs::{Inputs, last_data};
 use crate::diagnosis::workload::{CopyPart, STREAMS, TimePerByte};
 use crate::statistics::{count, median};
+use crate::thresholds::SEVERAL;
 
 /// The factor within which merge times are known: they depend on how full the evicted block is. Guess.
 const MERGE_FACTOR: f64 = 1.6;
@@ -23,8 +24,6 @@ const MERGES_ALWAYS: f64 = 0.8;
 /// blocks from one to four, under random eviction. Counted over 400,000 rounds: 100, 93, 72 and 40 % merge
 /// with five streams, and 2 of n + 1 with one stream too many.
 const RANDOM_EVICTION_RATIO: [f64; 4] = [1.0, 1.40, 1.44, 1.0];
-/// The least number of writes for a mean latency. Guess.
-const WRITES_MIN: usize = 4;
 
 /// The time per byte of interleaved writes, or why it is not known.
 pub fn time_per_byte(inputs: &Inputs<'_>) -> Result<TimePerByte, DiagnosisReason> {
@@ -61,12 +60,12 @@ impl BlockSwitch {
         let enough = with_enough_streams(&cells);
         let beyond_s = match open_units {
             Some(open_units) if open_units >= STREAMS => within_s,
-            Some(open_units) if enough.len() < WRITES_MIN => {
+            Some(open_units) if enough.len() < SEVERAL => {
                 let beyond = latencies(&cells, |streams| streams > open_units);
                 let mean = mean(&beyond).ok_or(DiagnosisReason::NoWritesBeyondOpenUnits)?;
                 within_s + (mean - within_s) * merge_ratio(open_units, &beyond, within_s)
             }
-            _ if enough.len() >= WRITES_MIN => mean(&enough[enough.len() / 2..]).unwrap_or(within_s),
+            _ if enough.len() >= SEVERAL => mean(&enough[enough.len() / 2..]).unwrap_or(within_s),
             // The search ended before. If fewer streams already merge, five do as well.
             _ => with_fewer_streams(&cells).filter(|mean| *mean > within_s * MERGE_RATIO).ok_or(reason)?,
         };
@@ -90,13 +89,13 @@ fn with_enough_streams(cells: &[&OpenUnitsCell]) -> Vec<f64> {
     let mut numbers: Vec<u32> = cells.iter().map(|cell| cell.open_units).collect();
     numbers.sort_unstable();
     let up_to = |number: u32| latencies(cells, |streams| (STREAMS..=number).contains(&streams));
-    numbers.into_iter().map(up_to).find(|latencies| latencies.len() >= WRITES_MIN).unwrap_or_default()
+    numbers.into_iter().map(up_to).find(|latencies| latencies.len() >= SEVERAL).unwrap_or_default()
 }
 
 /// The mean latency with the largest number of streams below that of the copy that has enough writes.
 fn with_fewer_streams(cells: &[&OpenUnitsCell]) -> Option<f64> {
     let each = (2..STREAMS).rev().map(|number| latencies(cells, |streams| streams == number));
-    mean(&each.into_iter().find(|latencies| latencies.len() >= WRITES_MIN)?)
+    mean(&each.into_iter().find(|latencies| latencies.len() >= SEVERAL)?)
 }
 
 /// The share of merges with five streams over that with one stream too many: 1 under LRU eviction, where

@@ -10,7 +10,7 @@ use flashscope_record::attachment::Link;
 use flashscope_record::finding::{Finding, FindingId};
 
 use crate::diagnosis::command_cost::{COMMAND_MAX_DEFAULT, command_line};
-use crate::diagnosis::gain::Range;
+use crate::diagnosis::gain::{DIFFERS, Range};
 use crate::diagnosis::inputs::Inputs;
 use crate::diagnosis::long_stream::{stall_time_per_byte, time_per_byte, time_per_byte_before_slowdown};
 use crate::diagnosis::size_sweep::commands;
@@ -32,8 +32,6 @@ const PARTIAL_PAGE_RATIO: f64 = 1.2;
 const FLASH_FACTOR: f64 = 1.5;
 /// The program time of a page is usable if it is at least this share of the latency of small writes. Guess.
 const PROGRAM_SHARE_MIN: f64 = 0.2;
-/// The link limits a small write if its latency is at most this ratio to the fitted line. Guess.
-const ON_LINE_RATIO: f64 = 1.15;
 /// The estimate of the flash's time per byte is unusable above this ratio to the measured time per byte: then
 /// small writes are slow for another reason. Guess.
 const FLASH_RATIO_MAX: f64 = 1.4;
@@ -125,7 +123,7 @@ impl LinkPath {
         if part == CopyPart::Small {
             let on_line = self.per_command + self.per_byte * request.as_f64();
             let latency = inputs.sweep.time_per_byte(request) * request.as_f64();
-            let is_limited = latency < on_line * ON_LINE_RATIO;
+            let is_limited = latency < on_line * DIFFERS;
             return is_limited.then(|| self.wait_per_byte(faster_bytes_per_s).or_zero());
         }
         // A faster link also has larger commands.

@@ -5,6 +5,7 @@ use flashscope_record::diagnosis::{DiagnosisReason, GAIN_REPORTED_MIN};
 use flashscope_record::finding::{Finding, FindingId, Outcome, Value};
 use flashscope_record::observation::{Data, SustainedData, is_in_file};
 
+use crate::diagnosis::gain::LEFT_MIN;
 use crate::diagnosis::inputs::{Inputs, last_data};
 use crate::diagnosis::size_sweep::SizeSweep;
 use crate::diagnosis::workload::{CopyPart, TimePerByte};
@@ -18,8 +19,6 @@ const ERROR_MAX: f64 = 0.1;
 /// The largest factor by which the speed of a brief stream may be wrong. Guess: a gain is told from none
 /// within it in most cases.
 const BRIEF_FACTOR_MAX: f64 = 1.3;
-/// At least this share of a time remains when stalls are subtracted from it. Guess: it keeps gains finite.
-const LEFT_MIN: f64 = 0.01;
 
 /// The factor within which single large writes are known: a stall may be in one of them and not in the next.
 /// Guess.

@@ -4,18 +4,16 @@ use flashscope_device::Bytes;
 
 use flashscope_record::observation::{Data, Observations, Source};
 
+use crate::diagnosis::gain::DIFFERS;
 use crate::size_sweep::sweep::sweep_points;
 use crate::size_sweep::write_unit::SweepPoint;
+use crate::thresholds::SEVERAL;
 
 /// Up to this size, *write-size* repeats every request several times (docs/methods/write-size.md).
 const REPEATED_MAX: Bytes = Bytes::kib(256);
-/// A larger write is an outlier above this ratio to its share of the next smaller one. Guess.
-const OUTLIER_RATIO: f64 = 1.15;
 /// From this size on, the transfer of a write over a full link takes longer than the program time of a page.
 /// Guess.
 pub const LINE_REQUEST_MIN: Bytes = Bytes::kib(48);
-/// The least number of sizes for a fit of two parameters. Guess.
-const LINE_SIZES_MIN: usize = 4;
 
 /// The latency of a write as a linear function of its size, seconds.
 #[derive(Debug, Clone, Copy)]
@@ -123,7 +121,7 @@ impl SizeSweep {
         let determinant = nn * ss - ns * ns;
         let line =
             Line { per_byte: (nn * s - ns * n) / determinant, per_command: (ss * n - ns * s) / determinant };
-        let is_valid = points.count() >= LINE_SIZES_MIN && line.per_byte.is_finite() && line.per_byte > 0.0;
+        let is_valid = points.count() >= SEVERAL && line.per_byte.is_finite() && line.per_byte > 0.0;
         is_valid.then(|| Line { per_command: line.per_command.max(0.0), ..line })
     }
 
@@ -150,7 +148,7 @@ fn clip_outliers(points: &mut [SweepPoint]) {
         let (below, point) = (points[index - 1], &mut points[index]);
         if point.size > REPEATED_MAX {
             let share = point.size.as_f64() / below.size.as_f64();
-            point.seconds = point.seconds.min(below.seconds * share * OUTLIER_RATIO);
+            point.seconds = point.seconds.min(below.seconds * share * DIFFERS);
         }
     }
 }

@@ -6,6 +6,7 @@
 //! and several files. All of it is written in one go, on a device whose caches are full. The shares are a
 //! choice, not a measurement (docs/diagnosis.md).
 
+use crate::diagnosis::gain::MODEL_FACTOR;
 use flashscope_device::Bytes;
 
 /// The number of streams of [`CopyPart::Interleaved`]: a choice, not a measurement (docs/diagnosis.md).
@@ -55,13 +56,10 @@ pub struct TimePerByte {
     pub factor: f64,
 }
 
-/// Two runs differ by this factor: drift, and the offset in an erase block where they begin. Guess.
-const RUN_TO_RUN_FACTOR: f64 = 1.06;
-
 impl TimePerByte {
     /// With the uncertainty of one run.
     pub const fn of_one_run(seconds: f64) -> Self {
-        Self { seconds, factor: RUN_TO_RUN_FACTOR }
+        Self { seconds, factor: MODEL_FACTOR }
     }
 }
 

@@ -9,12 +9,11 @@ use flashscope_record::diagnosis::{
 };
 use flashscope_record::observation::{Data, Observations};
 
+use crate::diagnosis::gain::DIFFERS;
 use crate::diagnosis::inputs::last_data;
 use crate::files::comparison::Spread;
 use crate::files::write_methods::{MethodSpeed, method_speeds, truth};
 
-/// A reported speed is cached from this ratio to the durable speed of the same data on. Guess.
-const CACHED_RATIO: f64 = 1.15;
 /// The factor within which two runs of the same method agree. Guess.
 const RUN_TO_RUN_FACTOR: f64 = 1.1;
 
@@ -56,7 +55,7 @@ fn slowest_source(methods: &[MethodSpeed], truth: &Spread) -> Option<Cost> {
 
 fn cached_speeds(methods: &[MethodSpeed]) -> Vec<CachedSpeed> {
     let through_page_cache = methods.iter().filter(|method| method.method.may_end_in_page_cache());
-    let cached = through_page_cache.filter(|method| method.reported_ratio.low > CACHED_RATIO);
+    let cached = through_page_cache.filter(|method| method.reported_ratio.low > DIFFERS);
     let speed = |method: &MethodSpeed| CachedSpeed {
         bottleneck: Bottleneck::PageCache,
         ratio: method.reported_ratio.median,

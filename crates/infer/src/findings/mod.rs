@@ -24,7 +24,7 @@ use crate::open_blocks::open_units;
 use crate::sanity;
 use crate::size_sweep::sweep;
 use crate::size_sweep::write_unit::{self, SweepPoint};
-use crate::thresholds::{SURE, SURE_ENOUGH};
+use crate::thresholds::{LIKELY, SURE, SURE_ENOUGH};
 
 /// All findings from the observations of one device: one per [`FindingId`], in that order.
 #[must_use]
@@ -68,7 +68,7 @@ pub fn infer_by(observations: &[Observations], method: Method) -> Vec<Finding> {
     let may_be_assumed = erase_block.value().is_none()
         && !is_in_file(observations)
         && page.value().is_some()
-        && linear.confidence().get() * withdrawal::IN_ASSUMED_BLOCKS >= SURE_ENOUGH
+        && linear.confidence().get() * LIKELY >= SURE_ENOUGH
         && linear.count().is_some_and(|number| seen.lie_far_apart(number, observations));
     let mut findings = [
         erase_block,

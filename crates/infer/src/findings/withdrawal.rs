@@ -5,10 +5,7 @@ use flashscope_record::finding::{
 };
 
 use crate::copying;
-use crate::thresholds::SURE_ENOUGH;
-
-/// The share of confidence that is left of what was measured in blocks of an assumed size. Guess.
-pub const IN_ASSUMED_BLOCKS: f64 = 0.9;
+use crate::thresholds::{LIKELY, SURE_ENOUGH};
 
 /// A value that is not sure enough becomes an unknown.
 pub fn unless_sure(mut finding: Finding) -> Finding {
@@ -38,7 +35,7 @@ pub fn unless_flash_shows(finding: &mut Finding) {
 pub fn rest_on_assumption(finding: &mut Finding, assumption: &Caveat, stands: bool) {
     let Outcome::Found { value, confidence, .. } = &mut finding.outcome else { return };
     if stands {
-        *confidence = Confidence::new(confidence.get() * IN_ASSUMED_BLOCKS);
+        *confidence = Confidence::new(confidence.get() * LIKELY);
         finding.caveats.push(assumption.clone());
     } else {
         let reason = Reason::IfAssumed { value: *value, assumption: assumption.clone() };

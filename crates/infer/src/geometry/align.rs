@@ -18,7 +18,7 @@ use crate::geometry::staircase::{Explanation, Level, Positions, Step, explain};
 use crate::geometry::{boundary, first_reads, staircase};
 use crate::method::Method;
 use crate::statistics::{count, median};
-use crate::thresholds::SURE_ENOUGH;
+use crate::thresholds::{CLEAR, MODEL_ERROR, SURE_ENOUGH};
 
 /// The largest erase block in a published table: half of [`ERASE_BLOCK_PLAUSIBLE_MAX`], as a mean without its
 /// spread says less.
@@ -32,17 +32,11 @@ const LARGE: Bytes = Bytes::mib(512);
 /// Beside boundaries of pages, a block's step needs only this share of the least step, if both together reach
 /// it: such reads come from flash. Guess.
 const STEP_BESIDE_PAGES: f64 = 0.5;
-/// The shares of slow reads at a block's boundaries and elsewhere differ by at least this many standard
-/// errors: more than chance with all sizes that are tried. Guess.
-const CLEAR: f64 = 5.0;
 /// They differ by at least this, ... Guess.
 const SHARES_APART_MIN: f64 = 0.08;
 /// ... or by this part of the difference that the block's step alone would make, if the noise is many times
 /// the step. Guess.
 const SHARES_AS_STEPS: f64 = 0.5;
-/// The probability that the model itself is wrong, which its posterior does not know. Guess.
-const MODEL_ERROR: f64 = 0.01;
-
 /// The confidence in a page by reads alone: reads see the page of one plane, and a write may fill several
 /// planes' pages at once. 85 % of those found in the zoo are the effective page (docs/statistics.md).
 const PAGE_BY_READS: f64 = 0.85;

@@ -14,6 +14,7 @@ use crate::geometry::boundary::limits::{ERASE_BLOCK_MAX, ERASE_BLOCK_MIN};
 use crate::sizes::{FACTORS, plausible, sizes};
 use crate::slow_classifier::SlowClassifier;
 use crate::statistics::{count, entropy, median, quantile};
+use crate::thresholds::{DECIDED, REPEATED};
 
 /// The prior probability that no size explains where writes merge. Guess.
 const NONE: f64 = 0.15;
@@ -51,10 +52,6 @@ const ABOVE_THRESHOLD_MAX: f64 = 0.06;
 const FEW: u64 = 32;
 /// The quantile of merges that contains no stall. Guess.
 const MERGES_QUANTILE: f64 = 0.25;
-/// The posterior probability from which a size, or none, is decided. Guess.
-const DECIDED: f64 = 0.997;
-/// The fewest merges at its end, and pairs without one elsewhere, before a search is over. Guess.
-const SEEN_MIN: usize = 3;
 
 /// Where the second of two adjacent writes costs a merge.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -260,8 +257,8 @@ impl BlockPosterior {
     #[must_use]
     pub fn missing(&self, block: Bytes) -> Option<Bytes> {
         match self.seen(block) {
-            (merged, _) if merged < SEEN_MIN => Some(block),
-            (_, free) if free < SEEN_MIN => Some(block / 2),
+            (merged, _) if merged < REPEATED => Some(block),
+            (_, free) if free < REPEATED => Some(block / 2),
             _ => None,
         }
     }

@@ -10,13 +10,7 @@ use flashscope_record::observation::BlockEndsData;
 use crate::copying::Delay;
 use crate::geometry::block_end_posterior::BlockPosterior;
 use crate::statistics::median;
-
-/// An erase block with less posterior probability is unknown. Guess.
-const PROBABILITY_MIN: f64 = 0.9;
-/// At least this many pairs merged at its ends, and as many did not elsewhere: one may be a stall. Guess.
-const SEEN_MIN: usize = 2;
-/// The probability that the model itself is wrong, which its posterior does not know. Guess.
-const MODEL_ERROR: f64 = 0.01;
+use crate::thresholds::{MODEL_ERROR, REPEATED, SURE_ENOUGH};
 
 /// The erase block by writes, which start from what reads leave open; by reads if the writes do not decide.
 #[must_use]
@@ -42,7 +36,7 @@ fn of_writes(data: &BlockEndsData, reads: &[(Bytes, f64)]) -> Result<Finding, Re
         return Err(Reason::PairsDisagree { pairs: data.crossings.len() });
     };
     let (merged, free) = posterior.seen(block);
-    if probability < PROBABILITY_MIN || merged < SEEN_MIN || free < SEEN_MIN {
+    if probability < SURE_ENOUGH || merged < REPEATED || free < REPEATED {
         let (value, confidence) = (Value::Bytes(block), Confidence::new(probability));
         return Err(Reason::Likely { value, confidence, because: None });
     }

@@ -11,7 +11,7 @@ use flashscope_record::observation::AlignSample;
 use crate::geometry::read_times::{ReadTimes, rows_agree};
 use crate::geometry::staircase::{Explanation, Positions};
 use crate::statistics::{count, median};
-use crate::thresholds::SURE_ENOUGH;
+use crate::thresholds::{CLEAR, MODEL_ERROR, SURE_ENOUGH};
 
 const ID: FindingId = FindingId::ReadBoundarySignal;
 /// The least step in units of the noise; without that, its absence decides nothing. Guess.
@@ -19,10 +19,6 @@ const STEP_NOISES_MIN: f64 = 3.0;
 /// At least this share of the reads across boundaries is on the slow side, and of the others on the fast
 /// side, ... Guess.
 const HITS_MIN: f64 = 0.55;
-/// ... and the shares differ by at least this many standard errors. Guess.
-const CLEAR: f64 = 5.0;
-/// The probability that the model itself is wrong, which its posterior does not know. Guess.
-const MODEL_ERROR: f64 = 0.01;
 const WOULD_DECIDE: [WouldDecide; 1] = [WouldDecide::QuieterMachine];
 
 /// Whether a boundary shows, and the extra time of a read across it: at an erase block if one shows, else at

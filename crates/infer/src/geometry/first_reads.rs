@@ -10,15 +10,10 @@ use flashscope_record::finding::{
 };
 use flashscope_record::observation::AlignSample;
 
-use crate::copying::OTHER_CAUSE;
+use crate::copying::{OTHER_CAUSE, PAGE_READ_SECONDS};
 use crate::statistics::{count, median, rank_correlation};
+use crate::thresholds::CLEAR;
 
-/// Reads near each other wait for the same load if the rank correlation of their times is at least this many
-/// standard errors below zero. Of 59 sticks of the zoo (seed 901), the lowest has -2.6; of 22 sticks with
-/// several parts of a map in memory, the highest of those with a wrong erase block -6.5.
-const ERRORS_MIN: f64 = 5.0;
-/// Loading takes at least this, seconds: no page comes out of NAND flash sooner (ONFI 1.0 parts).
-const PAGE_READ_S: f64 = 25e-6;
 /// A read across the boundary of two parts loads at most both: it takes this many times as long as loading
 /// one.
 const PARTS_ACROSS: f64 = 2.0;
@@ -56,7 +51,7 @@ pub fn loading_s(samples: &[AlignSample]) -> Option<f64> {
         times.into_iter().fold(0.0, f64::max) - times.into_iter().fold(f64::INFINITY, f64::min)
     };
     let loading_s = median(&samples.iter().map(spread).collect::<Vec<_>>())?;
-    (errors <= -ERRORS_MIN && loading_s >= PAGE_READ_S).then_some(loading_s)
+    (errors <= -CLEAR && loading_s >= PAGE_READ_SECONDS).then_some(loading_s)
 }
 
 /// The times without the median of their candidate, whose boundaries have their own step on either side.

@@ -9,17 +9,11 @@ use flashscope_record::observation::{PageEdge, WriteSizeData};
 
 use crate::geometry::page_posterior::PagePosterior;
 use crate::statistics::median;
+use crate::thresholds::{GRANTED, MODEL_ERROR, ROUGH_MODEL_ERROR};
 
-/// A page with less posterior probability is undecided: the search used up its writes. Guess.
-const PROBABILITY_MIN: f64 = 0.97;
 /// A second page takes at most this many times as long as a write into the controller's memory; what takes
 /// longer is no page. Guess.
 const PAGE_RATIO_MAX: f64 = 15.0;
-/// The probability that the model itself is wrong, which its posterior does not know. Guess.
-const MODEL_ERROR: f64 = 0.005;
-/// The same if each write is flushed: the flush may show the unit of the mapping table instead of the page.
-/// Guess.
-const FLUSH_MODEL_ERROR: f64 = 0.06;
 
 /// The page; `None` if no such writes were made.
 #[must_use]
@@ -36,8 +30,8 @@ pub fn page(data: &WriteSizeData) -> Option<Finding> {
     });
     Some(match page {
         None => none(&data.edges),
-        Some(page) if probability < PROBABILITY_MIN || posterior.missing().is_some() || is_too_slow => {
-            undecided(page, probability.min(PROBABILITY_MIN))
+        Some(page) if probability < GRANTED || posterior.missing().is_some() || is_too_slow => {
+            undecided(page, probability.min(GRANTED))
         }
         Some(page) => found(page, probability, data),
     })
@@ -71,7 +65,7 @@ fn found(page: Bytes, probability: f64, data: &WriteSizeData) -> Finding {
         elsewhere_s: typical(edges, page, false),
         boundaries: edges.len(),
     });
-    let model_error = if data.edges_flushed { FLUSH_MODEL_ERROR } else { MODEL_ERROR };
+    let model_error = if data.edges_flushed { ROUGH_MODEL_ERROR } else { MODEL_ERROR };
     let confidence = Confidence::new(probability * (1.0 - model_error));
     Finding::exact(FindingId::PageBytes, Value::Bytes(page), confidence, evidence)
 }

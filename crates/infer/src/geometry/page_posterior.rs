@@ -11,6 +11,7 @@ use flashscope_record::observation::PageEdge;
 
 use crate::sizes::{FACTORS, plausible, sizes};
 use crate::statistics::{count, median};
+use crate::thresholds::DECIDED;
 
 /// The smallest page that is searched for. Guess: raw pages of USB sticks have at least 2 KiB.
 const PAGE_MIN: Bytes = Bytes::kib(2);
@@ -40,8 +41,6 @@ const OF_THREE: f64 = 0.2;
 const OF_MORE: f64 = 0.04;
 /// The prior weight of a page that does not divide the erase block found by reads. Guess.
 const DOES_NOT_DIVIDE: f64 = 0.01;
-/// The posterior probability from which a page, or none, is decided. Guess.
-const DECIDED: f64 = 0.998;
 /// Pages below this posterior probability are ignored. Guess.
 const IMPLAUSIBLE: f64 = 1e-4;
 

@@ -11,6 +11,7 @@ use flashscope_device::Bytes;
 
 use crate::sizes::{FACTORS, plausible, sizes};
 use crate::statistics::{count, robust};
+use crate::thresholds::SEVERAL;
 
 /// One candidate's extra read time: a mean over boundaries at odd multiples of `candidate`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -140,14 +141,12 @@ pub const ERASE_BLOCK_MIN: Bytes = Bytes::kib(128);
 const PAGE_MAX: Bytes = Bytes::kib(64);
 /// The fewest candidates at the boundaries of a block: one or two slow ones may be noise. Guess.
 const BLOCK_CANDIDATES_MIN: usize = 3;
-/// The fewest candidates that separate a step from noise. Guess.
-const CANDIDATES_MIN: usize = 4;
 
 /// All explanations, most probable first. `read_time`: of a read beside a boundary, seconds. Empty for fewer
 /// than four candidates.
 #[must_use]
 pub fn explain(steps: &[Step], positions: Positions, read_time: f64) -> Vec<Explanation> {
-    if steps.len() < CANDIDATES_MIN {
+    if steps.len() < SEVERAL {
         return Vec::new();
     }
     let blocks: Vec<Option<Level>> = std::iter::once(None).chain(block_levels(steps).map(Some)).collect();

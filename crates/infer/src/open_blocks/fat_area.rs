@@ -14,7 +14,7 @@ use flashscope_record::observation::{FatAreaCell, FatAreaData, Times};
 use crate::open_blocks::first_blocks::FirstBlocks;
 use crate::slow_classifier::SlowClassifier;
 use crate::statistics::{lower_quartile, median};
-use crate::thresholds::SURE_ENOUGH;
+use crate::thresholds::{MODEL_ERROR, SURE, SURE_ENOUGH};
 
 const ID: FindingId = FindingId::FatAreaBytes;
 /// In a published table a finely mapped block is at least this many times as fast as the others. Guess.
@@ -119,7 +119,7 @@ fn from_start_writes(data: &FatAreaData) -> Finding {
                 write_s: classifier.typical_seconds(),
             });
             let value = Value::Bytes(data.erase_block * fine as u64);
-            Finding::exact(ID, value, Confidence::new(BY_OPENINGS), evidence)
+            Finding::exact(ID, value, Confidence::new(SURE), evidence)
         }
         Some(_) => Finding::unknown(ID, Reason::OpeningVaries(fine), [WouldDecide::QuieterMachine]),
         None => {
@@ -128,12 +128,6 @@ fn from_start_writes(data: &FatAreaData) -> Finding {
         }
     }
 }
-
-/// The probability that an area by openings is right. Guess.
-const BY_OPENINGS: f64 = 0.97;
-
-/// The probability that the model itself is wrong, which its posterior does not know. Guess.
-const MODEL_ERROR: f64 = 0.01;
 
 /// The same if the first opening of a block in the area evicted another. Guess: as likely as not, since it
 /// may be a stall.

@@ -7,6 +7,7 @@ use flashscope_record::observation::Merges;
 
 use crate::slow_classifier::SlowClassifier;
 use crate::statistics::quantile;
+use crate::thresholds::DECIDED;
 
 /// The number of first erase blocks that may form a FAT area. No FAT area beyond 16 MiB was ever reported,
 /// four blocks of 4 MiB. Guess: erase blocks grow.
@@ -22,9 +23,6 @@ const MERGE_SHOWS: [(f64, f64); 4] = [(0.999, 0.6), (0.99, 0.2), (0.9, 0.15), (0
 const STALLS: [(f64, f64); 5] = [(0.0005, 0.4), (0.002, 0.3), (0.01, 0.2), (0.05, 0.07), (0.2, 0.03)];
 /// The slow openings of ordinary blocks in a row that show that all slots are taken. Guess.
 const TAKEN: u32 = 3;
-/// The posterior probability from which an end is decided. Guess: with one stall in 500 writes, a single slow
-/// opening does not decide it (docs/methods/fat-area.md).
-const DECIDED: f64 = 0.998;
 /// The ordinary blocks opened after one of the first blocks: the first of them may evict that block, which
 /// may cost nothing.
 const ORDINARY_BETWEEN: u32 = 2;

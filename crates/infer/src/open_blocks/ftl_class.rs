@@ -14,32 +14,14 @@ use crate::open_blocks::open_units::{LayerKind, Search, Undecidable, evidence, u
 use crate::open_blocks::openings::{self, closes_fast, one_run_confidence};
 use crate::open_blocks::posterior;
 use crate::statistics::count;
-use crate::thresholds::SURE_ENOUGH;
+use crate::thresholds::{LIKELY, MODEL_ERROR, REPEATED, SURE_ENOUGH};
 
 const ID: FindingId = FindingId::FtlClass;
-/// The probability that the eviction laws are wrong, which no posterior contains. Guess.
-const MODEL_ERROR: f64 = 0.01;
 /// Small requests may take this many times as long as those of the search, without a merge. Guess.
 const SMALL_TAKE_LONGER: f64 = 1.5;
 /// The least share of the writes of a survey over sizes that must have worked to show that none merges, where
 /// only some would. Guess.
 const SURVEYED_SHARE: f64 = 0.9;
-/// The survey ends at as many slow writes: one may be a stall.
-const CLOSED_MIN: usize = 2;
-/// The most confidence in a class if the number of open units is unknown: the writes follow the laws badly.
-/// Guess.
-const WITHOUT_NUMBER: f64 = 0.93;
-/// The confidence in a log that was seen over data: blocks that take nothing in random order, and copy much
-/// faster than they write, look like a log. Guess.
-const OVER_DATA: f64 = 0.93;
-/// The confidence in page mapping by even garbage collection: a log of many streams looks the same. Guess.
-const BY_COLLECTION: f64 = 0.9;
-/// The confidence in a log by groups of random pages that cost nothing more. Guess.
-const BY_GROUPS: f64 = 0.94;
-/// The confidence in a log by short merges alone. Guess.
-const BY_SHORT_MERGES: f64 = 0.9;
-/// The confidence in blocks with a single open block, where a log looks the same: such logs are rare. Guess.
-const ONE_BLOCK: f64 = 0.85;
 
 /// A class that holds for requests of every size.
 const fn every_size(class: FtlClass) -> Value {
@@ -53,7 +35,7 @@ pub fn ftl_class(data: &OpenUnitsData, search: &Result<Search<'_>, Undecidable>)
         Ok(search) => search,
         Err(undecidable) => return undecidable.finding(ID),
     };
-    if let Some(finding) = of_special_kind(data, search) {
+    if let Some(finding) = of_special_kind(search) {
         return finding;
     }
     let Some(linear) = search.fits(Order::Linear) else { return without_number(search) };
@@ -68,7 +50,7 @@ pub fn ftl_class(data: &OpenUnitsData, search: &Result<Search<'_>, Undecidable>)
 }
 
 /// The class of layers that do not keep a number of blocks open.
-fn of_special_kind(data: &OpenUnitsData, search: &Search<'_>) -> Option<Finding> {
+fn of_special_kind(search: &Search<'_>) -> Option<Finding> {
     let (class, confidence, evidence) = match search.kind {
         LayerKind::Blocks => return None,
         LayerKind::OneRun => {
@@ -76,19 +58,16 @@ fn of_special_kind(data: &OpenUnitsData, search: &Search<'_>) -> Option<Finding>
             (class, one_run_confidence(search), openings::evidence(search))
         }
         LayerKind::Log => {
-            let confidence = match (search.is_over_data(), data.groups.is_empty()) {
-                (_, false) => BY_GROUPS,
-                (true, true) => OVER_DATA,
-                (false, true) => BY_SHORT_MERGES,
-            };
             let fits = search.fits(Order::Linear).unwrap_or(0);
             let extra_s = search.merge(Order::Linear, fits).map_or(0.0, |(seconds, _)| seconds);
             let evidence = BlockEvidence::ShortMerge { extra_s };
-            (FtlClass::LogStructured, Confidence::new(confidence), Evidence::Blocks(evidence))
+            // Blocks that take nothing in random order, and copy much faster than they write, look the same.
+            (FtlClass::LogStructured, Confidence::new(LIKELY), Evidence::Blocks(evidence))
         }
         LayerKind::Collected(collection) => {
             let evidence = BlockEvidence::Collection { every: collection.every, extra_s: collection.seconds };
-            (FtlClass::PageMapped, Confidence::new(BY_COLLECTION), Evidence::Blocks(evidence))
+            // A log of many streams looks the same.
+            (FtlClass::PageMapped, Confidence::new(LIKELY), Evidence::Blocks(evidence))
         }
     };
     Some(Finding::exact(ID, every_size(class), confidence, evidence))
@@ -118,7 +97,7 @@ fn without_number(search: &Search<'_>) -> Finding {
     let every_switch = class != FtlClass::LogStructured;
     let evidence =
         Evidence::Blocks(BlockEvidence::Merges { low, high, every_switch, merge_s, free_to: None });
-    Finding::exact(ID, every_size(class), Confidence::new(probability.min(WITHOUT_NUMBER)), evidence)
+    Finding::exact(ID, every_size(class), Confidence::new(probability.min(LIKELY)), evidence)
 }
 
 /// The class if nothing merges in sequential order, as on a new stick that has nothing to copy, and every
@@ -131,7 +110,7 @@ fn by_random_order(search: &Search<'_>) -> Option<Finding> {
     }
     let merge_s = search.random.merge_seconds()?;
     let evidence = Evidence::Blocks(BlockEvidence::RandomOrderMerges { fits, merge_s });
-    let confidence = Confidence::new(every.min(WITHOUT_NUMBER));
+    let confidence = Confidence::new(every.min(LIKELY));
     Some(Finding::exact(ID, every_size(FtlClass::OpenBlock), confidence, evidence))
 }
 
@@ -164,7 +143,7 @@ fn by_law(search: &Search<'_>, linear: u32, above: Option<Bytes>) -> Finding {
     };
     if linear == 1 {
         let value = Value::Class { class: FtlClass::OpenBlock, above };
-        let confidence = Confidence::new(ONE_BLOCK * (1.0 - search.merge_model_error(Order::Linear)));
+        let confidence = Confidence::new(LIKELY * (1.0 - search.merge_model_error(Order::Linear)));
         return Finding::exact(ID, value, confidence, evidence(None)).with_caveat(Caveat::LogLooksTheSame);
     }
     if probability < SURE_ENOUGH {
@@ -194,7 +173,7 @@ fn escaping_request(data: &OpenUnitsData, search: &Search<'_>, linear: u32) -> O
         let slow = cell.writes().filter(|(_, latency)| classifier.is_slow(*latency)).count();
         let is_fast = count(slow) <= 0.02 * count(cell.writes().count());
         let is_cut =
-            cell.writes().filter(|(_, latency)| search.classifier.is_slow(*latency)).count() >= CLOSED_MIN;
+            cell.writes().filter(|(_, latency)| search.classifier.is_slow(*latency)).count() >= REPEATED;
         let is_complete =
             is_cut && rule == FtlClass::LogStructured || shows_merges(&written, before, linear, rule);
         if is_surveyed(cell) && is_fast && is_complete {
@@ -213,7 +192,7 @@ fn shows_merges(written: &[u32], start: usize, linear: u32, rule: FtlClass) -> b
         return count(writes) >= SURVEYED_SHARE * count(round * SURVEY_ROUNDS_RANDOM as usize);
     }
     let is_closed = |index: &usize| !is_among_last(&written[..*index], written[*index], fits);
-    (start..written.len()).filter(is_closed).count() >= CLOSED_MIN
+    (start..written.len()).filter(is_closed).count() >= REPEATED
 }
 
 /// Whether a unit is one of the last `fits` different ones that were written.
@@ -302,6 +281,31 @@ mod tests {
             class(&data).value()
         };
         assert_eq!(class(MERGE), Some(every_size(FtlClass::HybridLog)));
+    }
+
+    /// Of nine blocks, one too many, most writes of 32 KiB merge nothing under random eviction. Small writes
+    /// that never merge show it either in whole rounds, or before the survey ends at two that take a little
+    /// longer.
+    #[test]
+    fn small_requests_without_merges_bound_the_class_of_a_log() {
+        let above = |small: &[Duration]| {
+            let merges: Vec<bool> = (0..63).map(|index| index % 3 == 0).collect();
+            let mut data =
+                search(too_many(Order::Linear, &merges).chain(too_many(Order::Random, &[true; 63])));
+            for (unit, latency) in (0..9).cycle().zip(small) {
+                OpenUnitsCell::keep(&mut data.cells, (Order::Linear, 9, Bytes::kib(4)), unit, *latency);
+            }
+            match class(&data).value() {
+                Some(Value::Class { class: FtlClass::LogStructured, above }) => above,
+                other => panic!("{other:?}"),
+            }
+        };
+        let longer = FAST * 7 / 4;
+        assert_eq!(above(&[FAST; 27]), Some(Bytes::kib(4)));
+        assert_eq!(above(&[FAST; 11]), None, "too few to meet a merge");
+        assert_eq!(above(&[[FAST; 9].as_slice(), &[longer; 2]].concat()), Some(Bytes::kib(4)));
+        assert_eq!(above(&[[FAST; 9].as_slice(), &[longer; 1]].concat()), None, "one may be a stall");
+        assert_eq!(above(&[[FAST; 9].as_slice(), &[MERGE; 2]].concat()), None);
     }
 
     #[test]
@@ -399,7 +403,7 @@ mod tests {
                     _ => unsure += 1,
                 }
                 if class.is_some() {
-                    assert!(confidence <= WITHOUT_NUMBER + 1e-9, "{order:?} {writes} {share}: {confidence}");
+                    assert!(confidence <= LIKELY + 1e-9, "{order:?} {writes} {share}: {confidence}");
                     sure += 1;
                 }
             }

@@ -6,12 +6,11 @@ use crate::copying::ERASE_SECONDS;
 use crate::open_blocks::evidence::WriteSequence;
 use crate::slow_classifier::SlowClassifier;
 use crate::statistics::{count, lower_quartile, median, quantile};
+use crate::thresholds::SEVERAL;
 
 /// A write contains garbage collection if it takes this many times the median time (guess), and at least
 /// [`ERASE_SECONDS`] longer.
 const SLOW: f64 = 1.5;
-/// The fewest distances for a measure of their regularity. Guess.
-const DISTANCES_MIN: usize = 4;
 /// Hardly any write takes between this share of the median collection ...
 const BETWEEN_MIN: f64 = 0.25;
 /// ... and this one: otherwise the slow writes are only the tail of the others. Guess.
@@ -45,7 +44,7 @@ pub fn unevenness(cells: &[OpenUnitsCell]) -> Option<f64> {
         written += count(cell.writes().count()) * cell.request.as_f64();
     }
     let apart: Vec<f64> = at.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    if apart.len() < DISTANCES_MIN {
+    if apart.len() < SEVERAL {
         return None;
     }
     let at = |share: f64| quantile(&apart, share);

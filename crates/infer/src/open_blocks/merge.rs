@@ -7,10 +7,9 @@ use flashscope_record::observation::{OpenUnitsCell, Order};
 
 use crate::open_blocks::open_units::{Search, Undecidable};
 use crate::statistics::{count, median, quantile};
+use crate::thresholds::{ROUGH_MODEL_ERROR, SEVERAL};
 
 const ID: FindingId = FindingId::MergeSeconds;
-/// The fewest merges with a typical time: fewer may be stalls. Guess.
-const MERGES_MIN: usize = 4;
 /// The largest ratio of the 90th to the 10th percentile of merges of one kind. Guess.
 const SPREAD_MAX: f64 = 3.0;
 /// The least half width of the interval, as a share: drift, and the unknown filling of the block. Guess: with
@@ -19,9 +18,6 @@ const HALF_WIDTH_MIN: f64 = 0.08;
 /// A merge counts if the block lacked at least this share: of a nearly full block, the copied part is not
 /// known well. Guess.
 const LACKS_MIN: f64 = 0.3;
-/// The probability that the eviction laws are wrong, which no posterior contains, or that the median hides a
-/// mixture. Guess.
-const MODEL_ERROR: f64 = 0.06;
 
 /// The typical duration of a merge, from sequential writes into more blocks than fit.
 #[must_use]
@@ -35,7 +31,7 @@ pub fn merge_seconds(search: &Result<Search<'_>, Undecidable>) -> Finding {
         return Finding::unknown(ID, Reason::NoUpperCount, would_decide);
     };
     let merges = merges(search, fits);
-    if merges.len() < MERGES_MIN {
+    if merges.len() < SEVERAL {
         let reason = Reason::TooFew { number: Some(merges.len()), sample: Sample::WritesBeyond };
         return Finding::unknown(ID, reason, [WouldDecide::More(Sample::WritesBeyond)]);
     }
@@ -62,7 +58,7 @@ fn found(search: &Search<'_>, fits: u32, merges: &[f64]) -> Finding {
     }
     let (low, high) = interval(merges, typical, variation(search));
     let stalls = search.linear.stall_share();
-    let model_error = MODEL_ERROR + search.merge_model_error(Order::Linear);
+    let model_error = ROUGH_MODEL_ERROR + search.merge_model_error(Order::Linear);
     let probability = search.linear.verdict().probability * (1.0 - model_error) * (1.0 - stalls);
     Finding::exact(ID, Value::Seconds(typical), Confidence::new(probability), evidence)
         .within(Value::Seconds(low), Value::Seconds(high))

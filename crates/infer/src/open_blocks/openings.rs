@@ -7,18 +7,14 @@ use flashscope_record::finding::{BlockEvidence, Confidence, Evidence};
 use crate::copying::ERASE_SECONDS;
 use crate::open_blocks::search::{SHORTER_THAN_ERASING, Search};
 use crate::statistics::median;
-
-/// The probability that only one sequential run is taken, by several pairs of openings. Guess.
-const ONE_RUN: f64 = 0.98;
-/// The same by one pair: a cache that was emptied just then looks the same. Guess.
-const ONE_RUN_BY_ONE_PAIR: f64 = 0.93;
+use crate::thresholds::{LIKELY, SURE};
 
 /// How sure it is that only one sequential run is taken.
 pub fn one_run_confidence(search: &Search<'_>) -> Confidence {
     let data = search.data();
     let probability = match data.opening_pairs.len() {
-        0 | 1 => ONE_RUN_BY_ONE_PAIR,
-        _ => ONE_RUN,
+        0 | 1 => LIKELY,
+        _ => SURE,
     };
     Confidence::new(probability - if closes_fast(search) { SHORTER_THAN_ERASING } else { 0.0 })
 }

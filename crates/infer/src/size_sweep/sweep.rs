@@ -9,6 +9,7 @@ use flashscope_device::Bytes;
 
 use flashscope_record::observation::{Order, Times, WriteSizeCell, WriteSizeData};
 
+use crate::published::RELATIVE_ERROR;
 use crate::size_sweep::write_unit::{STALL, SweepPoint};
 use crate::statistics::{count, median};
 
@@ -24,8 +25,6 @@ const BEYOND: f64 = 0.75;
 /// Steps of the alternating fit: it limits the work. Guess: further steps change the fit by less than the
 /// noise.
 const STEPS: usize = 8;
-/// The relative error of a figure in a published table: two to three digits, one run. Guess.
-const PUBLISHED_ERROR: f64 = 0.03;
 /// The smallest relative error of a write's time. Guess.
 const ERROR_MIN: f64 = 0.005;
 /// The standard deviation of normal noise in units of its median absolute deviation (P. Huber, "Robust
@@ -52,7 +51,7 @@ pub fn sweep_points(measured: &[WriteSizeCell]) -> Vec<SweepPoint> {
     let point = |(size, level): (&Bytes, &f64)| {
         let here = || cells.iter().filter(|cell| cell.size == *size);
         let writes: f64 = here().map(|cell| cell.writes).sum();
-        let error_min = if here().any(|cell| cell.is_published) { PUBLISHED_ERROR } else { ERROR_MIN };
+        let error_min = if here().any(|cell| cell.is_published) { RELATIVE_ERROR } else { ERROR_MIN };
         SweepPoint {
             size: *size,
             seconds: level.exp(),

@@ -17,6 +17,7 @@ use crate::streams::fill::{
 pub use crate::streams::fill::{Fill, SAMPLES_MIN, cache_max};
 use crate::streams::other_writes::{unless_used_before, with_other_writes};
 use crate::streams::slowdown::Slowdown;
+use crate::streams::speed::clear::CLEAR_HALF_WIDTH;
 use crate::streams::stalls::Stalls;
 use crate::streams::stream_stalls::{stalled_share, stalls_of};
 
@@ -30,11 +31,8 @@ const MEMORY_OR_CACHE_MAX: f64 = 2.0 * MEMORY_MAX;
 /// The largest memory of a controller that was seen. A fast start that memory of this size explains is a
 /// cache in most cases only.
 pub const MEMORY_SEEN_MAX: f64 = 64.0 * 1_048_576.0;
-/// The least half width of a speed's interval, as a share: the required standard error of the steady state
-/// (docs/methods/sustained.md).
-const HALF_WIDTH_MIN: f64 = 0.01;
 /// The error of a cache's end as a share of its size, beside the stretch in which it lies. Guess.
-const EDGE: f64 = 0.02;
+pub const EDGE: f64 = 0.02;
 /// The probability that the model is wrong, which its posterior does not contain: speeds that change on a
 /// longer scale, a second cache. Guess.
 const MODEL_ERROR: f64 = 0.02;
@@ -262,7 +260,7 @@ pub fn so_far(data: &SustainedData) -> Option<SoFar> {
 
 /// Half the width of the 95 % interval of a mean, as a share of it.
 fn half_width(mean: &Mean) -> f64 {
-    (error(mean) * mean.student_95()).max(HALF_WIDTH_MIN)
+    (error(mean) * mean.student_95()).max(CLEAR_HALF_WIDTH)
 }
 
 #[cfg(test)]

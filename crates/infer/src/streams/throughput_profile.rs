@@ -14,10 +14,7 @@ use crate::streams::slowdown::{Slowdown, Stretch};
 use crate::streams::stalls::Stalls;
 use crate::streams::stream_stalls::recur_to_the_end;
 pub use crate::streams::stream_stalls::{stalled_share, stalled_writes, stalls_of};
-
-/// A change this near to the end of the cache is that end, as a share of its size. It is the error `EDGE` of
-/// a cache's end (sustained.rs).
-const SAME_OFFSET: f64 = 0.02;
+use crate::streams::sustained::EDGE;
 
 /// The throughput profile of a long stream of writes.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,7 +46,7 @@ pub fn throughput_profile(data: &SustainedData) -> ThroughputProfile {
     let cache_end = fill.fast();
     let shifted = |change: Change| {
         let written = change.written + before;
-        let is_cache_end = |end: &Bytes| (written.as_f64() / end.as_f64() - 1.0).abs() <= SAME_OFFSET;
+        let is_cache_end = |end: &Bytes| (written.as_f64() / end.as_f64() - 1.0).abs() <= EDGE;
         Change { written: cache_end.filter(is_cache_end).unwrap_or(written), ..change }
     };
     ThroughputProfile {

@@ -14,18 +14,15 @@ use crate::statistics::{count, median, quantile};
 use crate::streams::fill::Fill;
 use crate::streams::slowdown::{Slowdown, Stretch};
 use crate::streams::sustained::maybe_memory;
+use crate::thresholds::{REPEATED, ROUGH_MODEL_ERROR};
 
 const ID: FindingId = FindingId::WriteBufferBytes;
-/// The fewest bursts with a slowdown that show a buffer: one or two may be stalls. Guess.
-const BURSTS_MIN: usize = 3;
 /// Memory is at least this many times as fast as the flash. Guess.
 const RATIO_MIN: f64 = 1.25;
 /// What a pause four times as long makes this many times as large is not memory. Guess.
 const GROWS: f64 = 1.4;
 /// The error of the size at either end, in writes. Guess.
 const EDGE_WRITES: f64 = 1.5;
-/// The probability of another reason for a fast start. Guess.
-const MODEL_ERROR: f64 = 0.06;
 /// The largest write buffer that is considered. Guess: larger ones were not seen in sticks. A burst of at
 /// most this size may fit into it whole.
 pub const MEMORY_MAX: Bytes = Bytes::mib(4);
@@ -79,7 +76,7 @@ pub fn write_buffer(data: Option<&WriteBufferData>, stream: Option<&SustainedDat
     if seen.is_empty() {
         return none(data, stream);
     }
-    if seen.len() < BURSTS_MIN || seen.len() * 3 < data.bursts.len() * 2 {
+    if seen.len() < REPEATED || seen.len() * 3 < data.bursts.len() * 2 {
         let reason = Reason::SomeBurstsFast { fast: seen.len(), bursts: data.bursts.len() };
         let would_decide = [WouldDecide::More(Sample::Bursts), WouldDecide::QuieterMachine];
         return Finding::unknown(ID, reason, would_decide);
@@ -149,7 +146,7 @@ fn held(data: &WriteBufferData, seen: &[Seen]) -> Finding {
         bursts: seen.len(),
     };
     let share = count(seen.len()) / count(data.bursts.len().max(1));
-    let confidence = Confidence::new(share.min(1.0 - MODEL_ERROR));
+    let confidence = Confidence::new(share.min(1.0 - ROUGH_MODEL_ERROR));
     Finding::exact(ID, Value::Bytes(size(value)), confidence, Evidence::Stream(evidence))
         .within(Value::Bytes(size(low)), Value::Bytes(size(high)))
 }

@@ -30,7 +30,7 @@ pub struct EraseBlocks {
 
 /// The start of the device is left alone: partition table and FAT area, which some cards map page by page.
 /// The experiment *fat-area* tests those blocks.
-const START: Bytes = Bytes::mib(16);
+pub(super) const START: Bytes = Bytes::mib(16);
 
 /// The smallest erase block that the experiments accept: sixteen requests of 4 KiB.
 const ERASE_BLOCK_MIN: Bytes = Bytes::kib(64);

@@ -19,19 +19,19 @@ use flashscope_record::observation::{
 };
 
 use crate::contract::{Estimate, Expected, Experiment, Extent, Observer};
+use crate::experiment::erase_blocks::START;
 use crate::experiment::registration::{Access, Registration};
 use crate::session::{
     NOTHING, READ_BACK_PLACES, READ_BACK_SIZE, READ_BACK_TIME_MAX, Refused, Session, Stop, is_other_data,
     not_started, range, read_back_of, to_write,
 };
+use flashscope_infer::thresholds::SEVERAL;
 
 /// The size of each write. Hosts split larger requests.
 const REQUEST: Bytes = Bytes::mib(1);
 /// From the place that is read back in one write to that in the next, in places. It is odd, so every place
 /// comes up.
 const PLACE_STEP: u64 = 97;
-/// The start of the device is left alone if it is large enough: partition table and FAT area.
-const START: Bytes = Bytes::mib(16);
 /// The smallest length of a stream. Guess: a shorter one shows nothing sustained.
 const LENGTH_MIN: Bytes = Bytes::mib(8);
 /// A piece is a 64th of the bytes written before it: the end of a cache is known to that precision.
@@ -44,8 +44,6 @@ const LONG_RATIO: u32 = 3;
 const MEDIAN_OF: usize = 32;
 /// Stalls that take at least 5 % of the time prolong the stream,
 const STALLS_SHARE: f64 = 0.05;
-/// until this number of the longest ones was seen.
-const STALLS_ENOUGH: usize = 4;
 /// Pauses after which the stream continues, to measure idle recovery of the cache.
 const PAUSES: [Duration; 3] = [Duration::from_secs(10), Duration::from_secs(60), Duration::from_secs(300)];
 /// Pieces that a cache is divided into after a pause.
@@ -324,7 +322,7 @@ impl<'a, 'b> Stream<'a, 'b> {
         let longest = times().max().unwrap_or_default();
         let alike = times().filter(|took| *took * 2 >= longest).count();
         times().sum::<Duration>().as_secs_f64() >= self.device_time.as_secs_f64() * STALLS_SHARE
-            && alike < STALLS_ENOUGH
+            && alike < SEVERAL
     }
 
     /// Continues after pauses, if the stream slowed down: the part of the cache that recovered while idle is

@@ -17,13 +17,12 @@ use flashscope_record::finding::FindingId;
 use flashscope_record::observation::{Burst, Data, Observations, WriteBufferData};
 
 use crate::contract::{Estimate, Expected, Experiment, Observer};
+use crate::experiment::erase_blocks::START;
 use crate::experiment::registration::{Access, Registration};
 use crate::session::{Refused, Session, Stop, not_started, range, to_write};
 
 /// The size of each write: a fraction of the smallest buffer that is recognised.
 const REQUEST: Bytes = Bytes::kib(4);
-/// The start of the device is left alone if it is large enough: partition table and FAT area.
-const START: Bytes = Bytes::mib(16);
 /// A burst without a slow-down ends here: four times the largest buffer that is recognised.
 const BURST_MAX: Bytes = Bytes::mib(4 * (MEMORY_MAX.get() >> 20));
 /// The usual time of a burst. Guess: most virtual sticks show no slow-down.

@@ -2,7 +2,7 @@
 
 use flashscope_record::diagnosis::{Bottleneck, DiagnosisEvidence, DiagnosisReason, Untested};
 
-use crate::diagnosis::gain::{Counterfactual, Range};
+use crate::diagnosis::gain::{Counterfactual, LEFT_MIN, Range};
 use crate::diagnosis::inputs::Inputs;
 use crate::diagnosis::partial_pages::misalignment;
 use crate::diagnosis::workload::{CopyPart, Workload};
@@ -10,8 +10,6 @@ use crate::diagnosis::workload::{CopyPart, Workload};
 /// The factor within which the time of partial pages is known: some controllers merge neighbours, others
 /// first read the rest of the page. Guess.
 const PARTIAL_PAGE_FACTOR: f64 = 1.3;
-/// At least this share of a time per byte remains. Guess: it keeps gains finite.
-const LEFT_MIN: f64 = 0.01;
 
 pub fn counterfactual(inputs: &Inputs<'_>, workload: &Workload) -> Result<Option<Counterfactual>, Untested> {
     let untested = |reason| Err(Untested { bottleneck: Bottleneck::Alignment, reason });

@@ -11,7 +11,7 @@ use flashscope_record::diagnosis::{
 };
 
 use crate::diagnosis::command_cost::{COMMAND_MAX_DEFAULT, command_line};
-use crate::diagnosis::gain::{Counterfactual, Range};
+use crate::diagnosis::gain::{Counterfactual, LEFT_MIN, Range};
 use crate::diagnosis::inputs::Inputs;
 use crate::diagnosis::partial_pages::{Misalignment, misalignment_with};
 use crate::diagnosis::size_sweep::{LINE_REQUEST_MIN, Line, commands};
@@ -23,8 +23,6 @@ const ADJUSTABLE: &str = "usb-storage";
 /// The factor within which the time of a command is known: it includes a partial page if the command ends
 /// inside one. Guess.
 const COMMAND_FACTOR: f64 = 1.25;
-/// At least this share of a time per byte remains. Guess: it keeps gains finite.
-const LEFT_MIN: f64 = 0.02;
 
 pub fn counterfactual(inputs: &Inputs<'_>, workload: &Workload) -> Result<Option<Counterfactual>, Untested> {
     let Some(command_max) = inputs.command_max().filter(|command_max| *command_max < COMMAND_MAX_DEFAULT)

@@ -8,15 +8,10 @@ use crate::geometry::boundary::limits::{ERASE_BLOCK_MIN, HARDLY, step_min_s};
 use crate::geometry::staircase::Explanation;
 use crate::sizes::{FACTORS, sizes};
 use crate::statistics::count;
-use crate::thresholds::SURE_ENOUGH;
+use crate::thresholds::{CLEAR, DECIDED, SURE_ENOUGH};
 
-/// The posterior probability from which a block is decided. Guess: at 99.8 % further reads rarely change the
-/// answer (docs/methods/align.md).
-const DECIDED: f64 = 0.998;
 /// The same for a page, which reads know less well: a write may fill several planes' pages. Guess.
 const PAGE_DECIDED: f64 = 0.95;
-/// A step differs from zero by at least this many standard errors. Guess.
-const CLEAR: f64 = 5.0;
 /// The largest block that has to be excluded. Guess: larger ones are rare, and have so few boundaries that
 /// excluding them would cost more than all others.
 const COMMON_BLOCK_MAX: Bytes = Bytes::mib(32);

@@ -6,11 +6,10 @@ use crate::geometry::boundary::limits::{ERASE_BLOCK_MAX, ERASE_BLOCK_MIN};
 use crate::geometry::staircase::Level;
 use crate::method::Method;
 use crate::sizes::{plausible, sizes};
+use crate::thresholds::REPEATED;
 
 /// The largest page: of several chips and planes together. Guess.
 const PAGE_MAX: Bytes = Bytes::kib(512);
-/// The fewest candidates at the boundaries of a block: a single slow one may be noise. Guess.
-const SHOWN_MIN: usize = 2;
 /// A page and the larger one of several planes differ by these factors: two, four or eight planes and chips.
 const PLANES: [u64; 3] = [2, 4, 8];
 /// The fewest pages of an erase block: 16 of 512 bytes in the first NAND, hundreds today.
@@ -43,7 +42,7 @@ pub(super) fn page_sets(candidates: &[Bytes], method: Method) -> Vec<Vec<Level>>
 pub(super) fn blocks(candidates: &[Bytes], method: Method) -> Vec<Level> {
     let shown = |size: &Bytes| candidates.iter().filter(|candidate| candidate.is_multiple_of(*size)).count();
     sizes(method.factors(), ERASE_BLOCK_MIN, ERASE_BLOCK_MAX)
-        .filter(|size| shown(size) >= SHOWN_MIN)
+        .filter(|size| shown(size) >= REPEATED)
         .map(Level::Multiples)
         .collect()
 }

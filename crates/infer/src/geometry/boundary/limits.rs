@@ -1,13 +1,11 @@
 //! The limits of steps and sizes in reads across boundaries.
 
+use crate::copying::PAGE_READ_SECONDS;
 use flashscope_device::Bytes;
 
 /// The least step of a boundary of flash, as a share of a read's time. Published steps are 6 to 60 % of reads
 /// over a fast link (docs/methods/align.md).
 const STEP_SHARE_MIN: f64 = 0.02;
-/// A step of this many seconds counts on any link: the fastest flash takes 25 µs to read one more page (the
-/// table of docs/simulator.md).
-const STEP_S: f64 = 25e-6;
 
 /// A page's step that another exceeds by this factor is a detail of addressing: the Patriot has 240 µs at odd
 /// multiples of 16 KiB beside 20 µs at 2 KiB.
@@ -16,7 +14,7 @@ pub const HARDLY: f64 = 6.0;
 /// The smallest step of a boundary of flash if a read takes `read_s`, seconds.
 #[must_use]
 pub const fn step_min_s(read_s: f64) -> f64 {
-    (read_s * STEP_SHARE_MIN).min(STEP_S)
+    (read_s * STEP_SHARE_MIN).min(PAGE_READ_SECONDS)
 }
 
 /// The smallest erase block that is searched for. Guess: that of the first cards.

@@ -9,11 +9,7 @@ use super::threshold::{THRESHOLD_NATS, best_of_thresholds, with_best_threshold, 
 use crate::open_blocks::posterior::{OPEN_MAX, Posterior};
 use crate::open_blocks::prior::Prior;
 use crate::slow_classifier::SlowClassifier;
-
-/// Below this probability of the number found, another threshold may make it more probable. Guess.
-const SURE: f64 = 0.97;
-/// The fewest slow openings in a row that show that all slots are taken. Guess.
-const SLOTS_TAKEN_MIN: usize = 2;
+use crate::thresholds::{GRANTED, REPEATED};
 
 /// The posterior after all writes of the search in sequential order; `None` without any.
 #[must_use]
@@ -32,7 +28,7 @@ pub fn sequential_posterior(data: &OpenUnitsData) -> Option<Posterior> {
     } else {
         with_best_threshold(posterior, &sequences)
     };
-    if posterior.verdict().probability < SURE {
+    if posterior.verdict().probability < GRANTED {
         posterior = with_surer_threshold(&posterior, &sequences).unwrap_or(posterior);
     }
     let slots = [&data.freed, &data.continued].map(|cells| slots_filled(cells, &posterior));
@@ -64,7 +60,7 @@ fn slots_filled(cells: &[OpenUnitsCell], linear: &Posterior) -> Option<u32> {
     let are_pairs = fast.clone().all(|cell| cell.writes().count() == 2);
     let fast = fast.count();
     let beyond = &cells[fast..];
-    (are_pairs && beyond.len() >= SLOTS_TAKEN_MIN && beyond.iter().all(is_slow))
+    (are_pairs && beyond.len() >= REPEATED && beyond.iter().all(is_slow))
         .then(|| u32::try_from(fast).unwrap_or(u32::MAX))
 }
 

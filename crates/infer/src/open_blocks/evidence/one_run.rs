@@ -7,9 +7,8 @@ use flashscope_record::observation::{OpenUnitsData, OpeningPair, Order};
 use super::sequence::{WriteSequence, write_sequences};
 use crate::slow_classifier::SlowClassifier;
 use crate::statistics::{count, median};
+use crate::thresholds::REPEATED;
 
-/// The fewest pairs of blocks that show one run, whatever else is slow. Guess.
-const PAIRS_MIN: usize = 2;
 /// The fewest continued blocks for a judgement. Guess.
 const CONTINUED_MIN: usize = 8;
 /// A continued write is as slow as an opening from this share of the extra time of an opening on. Guess.
@@ -25,7 +24,7 @@ const CONTINUED_SLOW: f64 = 0.2;
 #[must_use]
 pub fn takes_one_run(data: &OpenUnitsData, classifier: SlowClassifier) -> bool {
     let in_pairs = is_one_run(&data.opening_pairs, classifier)
-        || (data.opening_pairs.len() >= PAIRS_MIN && may_take_one_run(data));
+        || (data.opening_pairs.len() >= REPEATED && may_take_one_run(data));
     in_pairs && !continues_as_slowly(data)
 }
 

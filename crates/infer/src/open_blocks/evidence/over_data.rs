@@ -9,6 +9,7 @@ use crate::open_blocks::posterior::Posterior;
 use crate::open_blocks::prior::Prior;
 use crate::slow_classifier::SlowClassifier;
 use crate::statistics::{count, median};
+use crate::thresholds::REPEATED;
 
 /// The share of hidden merges over data: in a log that maps two or four pages at once, a run often stops at
 /// the end of them, and nothing has to be copied. Guess.
@@ -22,8 +23,6 @@ const WHOLE_MERGE_SHARE: f64 = 0.6;
 const WHOLE_GROUPS: f64 = 0.75;
 /// A merge shows in a group if it takes more than this share of the time of the group. Guess.
 const VISIBLE_SHARE: f64 = 0.1;
-/// The fewest groups for a judgement. Guess.
-const GROUPS_MIN: usize = 2;
 /// The first backward groups do not count: one may open the block, the other follows data that was just
 /// written.
 const GROUPS_SKIPPED: usize = 2;
@@ -70,7 +69,7 @@ fn merges_whole_groups(groups: &[Group], merge_seconds: f64) -> Option<bool> {
     // The fastest one contains no stall.
     let sequential = seconds(|group| group.in_order).reduce(f64::min)?;
     let backward: Vec<f64> = seconds(|group| group.backward).skip(GROUPS_SKIPPED).collect();
-    let shows = backward.len() >= GROUPS_MIN && merge_seconds > sequential * VISIBLE_SHARE;
+    let shows = backward.len() >= REPEATED && merge_seconds > sequential * VISIBLE_SHARE;
     let is_merged = |seconds: &&f64| **seconds - sequential > merge_seconds * WHOLE_MERGE_SHARE;
     let merged = backward.iter().filter(is_merged).count();
     shows.then(|| count(merged) >= count(backward.len()) * WHOLE_GROUPS)

@@ -3,6 +3,7 @@
 use super::{OPEN_MAX, Posterior};
 use crate::open_blocks::eviction::EvictionLaw;
 use crate::open_blocks::limits::DECIDED;
+use crate::thresholds::{GRANTED, SURE};
 
 /// The largest share of stalls with which a number can be reported, ...
 const STALLS_MAX: f64 = 0.28;
@@ -15,10 +16,6 @@ const OPEN_AT_ONCE_LARGE: u32 = 64;
 const SEEN_SHARE: u32 = 2;
 /// ... and fewer than half of this number of last openings were slow. Guess.
 const LAST_OPENINGS: u32 = 12;
-/// Below this probability a number of units is unlikely to fit. Guess.
-const UNLIKELY: f64 = 0.05;
-/// Above this probability a number of units certainly fits. Guess.
-const CERTAIN: f64 = 0.98;
 
 impl Posterior {
     /// Whether too many writes stall for any number to be reported.
@@ -35,7 +32,7 @@ impl Posterior {
     /// Whether this number of units certainly fits.
     #[must_use]
     pub fn surely_fit(&self, number: u32) -> bool {
-        self.fit_probability(number) > CERTAIN
+        self.fit_probability(number) > GRANTED
     }
 
     /// Whether this number of units is certainly too large.
@@ -47,7 +44,7 @@ impl Posterior {
     /// Whether this number of units is unlikely to fit, so that opening more is of little use.
     #[must_use]
     pub fn is_unlikely_to_fit(&self, number: u32) -> bool {
-        self.fit_probability(number) < UNLIKELY
+        self.fit_probability(number) < 1.0 - SURE
     }
 
     /// Whether the last `number` writes contained at most `stalls` slow ones, after earlier slow ones.

@@ -11,6 +11,7 @@ use super::weighed::Search;
 use crate::open_blocks::evidence::WriteSequence;
 use crate::open_blocks::{evidence, garbage_collection};
 use crate::statistics::{count, lower_quartile, median};
+use crate::thresholds::SEVERAL;
 
 /// Over data, the number of units is unknown if more than this share of the writes is slow whatever the
 /// number of blocks. Guess.
@@ -24,8 +25,6 @@ const SMALL_STEP: f64 = 0.5;
 const ALIKE: f64 = 0.1;
 /// ... this share of them. Guess.
 const MOST_ALIKE: f64 = 0.75;
-/// The fewest collections that show page mapping, ...
-const COLLECTIONS_MIN: usize = 4;
 /// ... of which this share takes the median time or twice that, ...
 const ALIKE_SHARE: f64 = 0.75;
 /// ... within this share. Stalls for other reasons differ by their own length. Guess.
@@ -91,7 +90,7 @@ impl<'a> Search<'a> {
 /// random pages cost nothing more.
 fn collected_in_one_run(data: &OpenUnitsData) -> Option<Collection> {
     let own = garbage_collection::collection_times_s(&data.one_run);
-    let seconds = median(&own).filter(|_| own.len() >= COLLECTIONS_MIN)?;
+    let seconds = median(&own).filter(|_| own.len() >= SEVERAL)?;
     // One request may wait for two collections.
     let is_alike =
         |own: &&f64| [1.0, 2.0].iter().any(|times| (**own / (seconds * times) - 1.0).abs() < ALIKE_TOLERANCE);

@@ -6,15 +6,12 @@ use super::kind::LayerKind;
 use super::weighed::Search;
 use crate::open_blocks::eviction::EvictionLaw;
 use crate::open_blocks::posterior;
+use crate::thresholds::{GRANTED, SEVERAL};
 
-/// From this posterior probability on, a number need not have been seen open at once, ...
-const SURE_WITHOUT_PROOF: f64 = 0.97;
 /// ... except for one in this many, or one. Guess.
 const UNSEEN_SHARE: u32 = 10;
 /// A number is surely too many below this probability, ...
 const BEYOND_MAX: f64 = 0.02;
-/// ... if at least this many merges were seen. Guess.
-const MERGES_MIN: usize = 4;
 /// With a larger share of stalls, all slow writes may be stalls. Guess.
 const FEW_STALLS: f64 = 0.02;
 
@@ -55,7 +52,7 @@ impl Search<'_> {
         let is_seen = posterior.is_seen_open()
             || (order == Order::Random
                 && (self.freed_cells.is_some() || self.agrees_with_sequential(verdict)))
-            || (verdict.probability > SURE_WITHOUT_PROOF
+            || (verdict.probability > GRANTED
                 && verdict.number - posterior.open_at_once_max().min(verdict.number)
                     <= (verdict.number / UNSEEN_SHARE).max(1));
         // Under random eviction only the sequential result separates merges from stalls, and no more fit than
@@ -79,7 +76,7 @@ impl Search<'_> {
     /// Whether the same number is sure in random order as was found in sequential order: two counts that
     /// agree.
     fn agrees_with_sequential(&self, random: posterior::Verdict) -> bool {
-        random.probability > SURE_WITHOUT_PROOF && self.fits(Order::Linear) == Some(random.number)
+        random.probability > GRANTED && self.fits(Order::Linear) == Some(random.number)
     }
 
     /// The number seen open at once in sequential order, if the search was too short to find how many fit,
@@ -106,6 +103,6 @@ impl Search<'_> {
         // If every write merges, the sequential ones show how many stall.
         let stalls =
             if posterior.verdict().number == 0 { self.linear.stall_share() } else { posterior.stall_share() };
-        merges >= MERGES_MIN && stalls <= FEW_STALLS && self.is_tried(Order::Random)
+        merges >= SEVERAL && stalls <= FEW_STALLS && self.is_tried(Order::Random)
     }
 }

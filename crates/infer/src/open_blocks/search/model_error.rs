@@ -9,9 +9,8 @@ use super::weighed::Search;
 use crate::copying::{Delay, ERASE_SECONDS};
 use crate::open_blocks::eviction::EvictionLaw;
 use crate::open_blocks::evidence;
+use crate::thresholds::MODEL_ERROR;
 
-/// The eviction laws themselves are wrong with this probability, which no posterior contains. Guess.
-const MODEL_ERROR: f64 = 0.005;
 /// Added under random eviction, or if some merges must have been hidden. Guess.
 const RANDOM_EVICTION_ERROR: f64 = 0.05;
 /// Shorter merges are something else with this probability. Guess.

@@ -9,10 +9,7 @@ use statrs::function::beta::{beta_reg, ln_beta};
 use super::weighed::Search;
 use crate::open_blocks::evidence::WriteSequence;
 use crate::statistics::count;
-
-/// The merges of blocks differ by this many standard deviations of the sum under random eviction. Guess:
-/// beyond chance in any search.
-const DEVIATIONS_MIN: f64 = 5.0;
+use crate::thresholds::CLEAR;
 
 /// The prior probability that a controller evicts in a fixed cycle which is not that of LRU, such as FIFO.
 /// Guess: rarer than random eviction. With it, 1.5 % of simulated searches of two blocks under random
@@ -42,7 +39,7 @@ impl Search<'_> {
             .values()
             .filter_map(|writes| chi_square(writes))
             .fold((0.0, 0.0), |sum, (statistic, freedom)| (sum.0 + statistic, sum.1 + freedom));
-        freedom > 0.0 && statistic - freedom > DEVIATIONS_MIN * (2.0 * freedom).sqrt()
+        freedom > 0.0 && statistic - freedom > CLEAR * (2.0 * freedom).sqrt()
     }
 
     /// The probability that blocks are evicted in a fixed cycle instead of at random, by sequential writes.
@@ -136,7 +133,7 @@ mod tests {
     #[test]
     fn the_same_blocks_merge_if_slots_belong_to_a_part_of_the_blocks() {
         let of_part = statistic(|_, block| block < 4);
-        assert!(of_part > DEVIATIONS_MIN, "{of_part}");
+        assert!(of_part > CLEAR, "{of_part}");
         let scattered = statistic(|round, block| (round * 7 + block * 3) % 10 < 4);
         assert!(scattered < 0.0, "{scattered}");
     }

@@ -13,8 +13,6 @@ pub const CLEAR_HALF_WIDTH: f64 = 0.01;
 /// An interval with a larger half width, as a share, is measured for longer: twice the stated precision.
 /// Guess.
 const VAGUE_HALF_WIDTH: f64 = 0.02;
-/// The two halves of a steady phase differ by at most this share. Guess.
-const CLEAR_HALVES: f64 = 0.02;
 
 /// Whether more requests would change the speed little.
 #[must_use]
@@ -25,7 +23,7 @@ pub fn is_clear(cell: &SpeedCell) -> bool {
         requests >= CLEAR_REQUESTS
             && mean.seconds >= CLEAR_AFTER.as_secs_f64()
             && mean.half_width() <= CLEAR_HALF_WIDTH
-            && mean.halves <= CLEAR_HALVES
+            && mean.halves <= VAGUE_HALF_WIDTH
     })
 }
 

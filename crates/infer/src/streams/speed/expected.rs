@@ -12,11 +12,9 @@ use crate::streams::speed::periods::{
     Periods, STALL_SHARE_MIN, Sample, median_request_s, stall_times, stalls_in,
 };
 use crate::streams::speed::phases::{Startup, seconds};
+use crate::thresholds::SEVERAL;
 
-/// The fewest periods of stalls that give a steady speed. Guess: fewer may hold one stall more or less than
-/// their share (docs/maintainers/speed.md).
-const PERIODS_MIN: usize = 4;
-/// The same if earlier rows met such stalls in at least [`PERIODS_MIN`] periods: only the writes between are
+/// The same if earlier rows met such stalls in at least [`SEVERAL`] periods: only the writes between are
 /// still unknown. Guess.
 const PERIODS_MIN_KNOWN: usize = 2;
 /// Stalls below this share of a row's time do not show in its interval, whose half width is as large.
@@ -54,14 +52,14 @@ impl Expected {
             .max_by_key(|(_, stalls)| stalls.seen)?;
         let (period, seconds) = (stalls.period, stalls.seconds);
         let before = Sample::of(&stall_times(cell, seconds));
-        (period >= case.request).then_some(Self { period, seconds, before, periods_min: PERIODS_MIN })
+        (period >= case.request).then_some(Self { period, seconds, before, periods_min: SEVERAL })
     }
 
     /// The same if few periods are to be enough, since one takes long.
     #[must_use]
     pub fn in_few_periods(self) -> Self {
-        let is_known = self.before.number >= count(PERIODS_MIN);
-        Self { periods_min: if is_known { PERIODS_MIN_KNOWN } else { PERIODS_MIN }, ..self }
+        let is_known = self.before.number >= count(SEVERAL);
+        Self { periods_min: if is_known { PERIODS_MIN_KNOWN } else { SEVERAL }, ..self }
     }
 
     /// Those of a row without earlier ones.
@@ -88,7 +86,7 @@ impl Expected {
             return None;
         }
         let like_before = one_in_each.filter(|stalls| Sample::of(stalls).is_like(&self.before));
-        if each.len() < if like_before.is_some() { self.periods_min } else { PERIODS_MIN } {
+        if each.len() < if like_before.is_some() { self.periods_min } else { SEVERAL } {
             return None;
         }
         let periods = match like_before {

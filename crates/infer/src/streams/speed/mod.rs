@@ -3,7 +3,7 @@
 //! From bottom to top: the phases of a row; whether it is decided; recurring stalls; an exhausted cache;
 //! speeds that flash cannot have; the speed itself.
 
-mod clear;
+pub(super) mod clear;
 mod expected;
 mod not_flash;
 mod periods;

@@ -3,6 +3,7 @@
 use flashscope_record::finding::Cached;
 use flashscope_record::observation::{Direction, LinkLimit, Order, SpeedCell, SpeedData};
 
+use crate::copying::PAGE_READ_SECONDS;
 use crate::streams::speed::phases::Latencies;
 
 /// A speed may exceed what a link carries by this factor: clocks differ. Guess.
@@ -10,9 +11,6 @@ const LINK_TOLERANCE: f64 = 1.02;
 /// Writes are not kept if more than one in this many offsets lost its data, 2 %. Guess: the speed is known no
 /// better.
 const LOST_SHARE: u32 = 50;
-/// The shortest read of a flash page, seconds (HP, "Solid state storage technology for `ProLiant` servers",
-/// table of NAND timings).
-const FLASH_READ_S: f64 = 25e-6;
 
 /// Why the requests of a row were not answered by flash, if that shows.
 pub fn cached(data: &SpeedData, cell: &SpeedCell) -> Option<Cached> {
@@ -47,7 +45,7 @@ fn not_read(data: &SpeedData, cell: &SpeedCell) -> Option<Cached> {
     let shows = |seen: &&SpeedCell| (is_blank || *seen == cell) && is_faster_than_flash(seen);
     data.cells.iter().find(shows).map(|seen| Cached::FasterThanFlash {
         request: seen.case.request,
-        flash_s: FLASH_READ_S,
+        flash_s: PAGE_READ_SECONDS,
         is_blank,
     })
 }
@@ -57,7 +55,7 @@ fn not_read(data: &SpeedData, cell: &SpeedCell) -> Option<Cached> {
 fn is_faster_than_flash(cell: &SpeedCell) -> bool {
     let case = cell.case;
     (case.direction, case.order, case.queue_depth) == (Direction::Read, Order::Random, 1)
-        && Latencies::of(&cell.took_ns).is_some_and(|times| times.p50 < FLASH_READ_S)
+        && Latencies::of(&cell.took_ns).is_some_and(|times| times.p50 < PAGE_READ_SECONDS)
 }
 
 /// Whether this is more than a link carries.

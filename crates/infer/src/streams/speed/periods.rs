@@ -20,9 +20,6 @@ const FEW_BESIDE: f64 = 4.0;
 const NORMAL_95: f64 = 1.96;
 /// See [`NORMAL_95`]: 3.19 for three degrees of freedom, where Student's t is 3.18.
 const STUDENT_BEYOND: f64 = 3.7;
-/// The least half width of a speed's interval, as a share. Guess: later seconds of a clear row vary by as
-/// much (docs/methods/speed.md).
-pub const HALF_WIDTH_MIN: f64 = 0.01;
 
 /// The time of whole periods of stalls in a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,7 +47,7 @@ impl Periods {
     pub fn of(rest: &Sample, stall: &Sample) -> Self {
         let seconds = rest.mean + stall.mean;
         let half = rest.half().hypot(stall.half()) / seconds;
-        Self { seconds, half: half.max(HALF_WIDTH_MIN), few_beside: false }
+        Self { seconds, half: half.max(CLEAR_HALF_WIDTH), few_beside: false }
     }
 }
 

@@ -6,15 +6,14 @@ use flashscope_record::finding::{Cached, Confidence};
 use flashscope_record::observation::{Direction, LinkLimit, SpeedCase, SpeedCell, SpeedData};
 
 use crate::streams::drift::Drift;
+use crate::streams::speed::clear::CLEAR_HALF_WIDTH;
 use crate::streams::speed::clear::is_clear;
 use crate::streams::speed::expected::Expected;
 use crate::streams::speed::not_flash::{cached, impossible};
-use crate::streams::speed::periods::{HALF_WIDTH_MIN, Periods};
+use crate::streams::speed::periods::Periods;
 use crate::streams::speed::phases::{Latencies, Phases, Startup, seconds};
 use crate::streams::speed::recovery::ExhaustedCache;
-
-/// The probability that the interval holds: speeds that change on a longer scale are not modelled.
-const CONFIDENCE: f64 = 0.95;
+use crate::thresholds::SURE;
 
 /// A flush of writes that takes a smaller share of their time does not matter. Guess.
 const FLUSH_SHARE_MIN: f64 = 0.1;
@@ -136,7 +135,7 @@ impl Speed {
 pub fn speed(cell: &SpeedCell, link: Option<&LinkLimit>) -> Option<Speed> {
     let phases = Phases::of(cell).filter(|_| !is_one_request(cell))?;
     let mean = phases.mean()?;
-    let half = mean.half_width().max(HALF_WIDTH_MIN);
+    let half = mean.half_width().max(CLEAR_HALF_WIDTH);
     let bytes_per_s = 1.0 / mean.seconds_per_byte;
     let steady = cell.took_ns.get(phases.first_steady_request()..).unwrap_or(&[]);
     Some(Speed {
@@ -144,7 +143,7 @@ pub fn speed(cell: &SpeedCell, link: Option<&LinkLimit>) -> Option<Speed> {
         bytes_per_s,
         bytes_per_s_low: bytes_per_s / (1.0 + half),
         bytes_per_s_high: bytes_per_s * (1.0 + half),
-        confidence: Confidence::new(CONFIDENCE),
+        confidence: Confidence::new(SURE),
         requests: steady.len(),
         seconds: mean.seconds,
         written: None,

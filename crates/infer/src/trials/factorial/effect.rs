@@ -1,6 +1,7 @@
 //! The effects of a factorial experiment.
 
 use crate::statistics::student_quantile;
+use crate::thresholds::SURE;
 
 /// A change of one factor from its first level to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,9 +85,6 @@ pub enum Direction {
     NotShown,
 }
 
-/// The probability that an interval holds the true ratio.
-const COVERAGE: f64 = 0.95;
-
 impl Ratio {
     /// What the interval shows.
     #[must_use]
@@ -120,7 +118,7 @@ impl Estimate {
     /// so the two add in quadrature; an interaction is a ratio of two ratios, and has the error of both.
     pub fn with_error(self, kind: &EffectKind, error: f64) -> Ratio {
         let ratios: f64 = if matches!(kind, EffectKind::Interaction(..)) { 2.0 } else { 1.0 };
-        let spread = student_quantile(self.freedom, f64::midpoint(1.0, COVERAGE)) * self.standard_error;
+        let spread = student_quantile(self.freedom, f64::midpoint(1.0, SURE)) * self.standard_error;
         let half = spread.hypot(error.ln_1p() * ratios.sqrt());
         let [ratio, low, high] = [self.value, self.value - half, self.value + half].map(f64::exp);
         Ratio { ratio, low, high, freedom: self.freedom }

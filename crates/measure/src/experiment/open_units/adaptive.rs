@@ -13,13 +13,12 @@ use flashscope_record::observation::{OpenUnitsCell, Order};
 use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::search::Search;
 use crate::session::Stop;
+use flashscope_infer::thresholds::GRANTED;
 
 /// A search is repeated at most three times while its classifier of slow writes keeps changing. Guess.
 const REPEATS_MAX: u32 = 3;
 /// The first check for stalls that were taken for merges comes after 16 writes. Guess.
 const FIRST_CHECK: usize = 16;
-/// From this probability of random eviction on, a full block is filled to its end and replaced.
-const RANDOM_EVICTION_SURE: f64 = 0.98;
 /// After 1000 writes evenly spaced slow writes are garbage collection, and the search ends. Guess.
 const COLLECTION_CHECK: usize = 1000;
 /// Slow openings without any other slow write after which pairs of blocks are tested. Small numbers are usual
@@ -210,7 +209,7 @@ impl Search<'_, '_> {
         }
         if pool.has_room(index)
             || self.over_data
-            || posterior.eviction_probability(EvictionLaw::Random) < RANDOM_EVICTION_SURE
+            || posterior.eviction_probability(EvictionLaw::Random) < GRANTED
         {
             return Ok(true);
         }

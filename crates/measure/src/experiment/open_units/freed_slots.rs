@@ -10,6 +10,7 @@ use flashscope_record::observation::Order;
 use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::search::Search;
 use crate::session::{FILL_REQUEST, Stop, fill, range};
+use flashscope_infer::thresholds::GRANTED;
 
 /// The smallest number of open blocks for this test. Fewer are found quickly by round-robin writes.
 const NUMBER_MIN: u32 = 3;
@@ -19,8 +20,6 @@ const SPARE: u32 = 2;
 const BLOCKS_PER_SPARE: u32 = 16;
 /// The last four openings decide if all but one of them are slow. Guess.
 const SLOW_OPENINGS: u32 = 4;
-/// After a stall up to four more blocks are opened, until one number has this probability.
-const SURE: f64 = 0.98;
 /// Limits the bytes of filling blocks, which may leave nothing for a search afterwards. Guess.
 const BYTES_MAX: Bytes = Bytes::mib(152);
 
@@ -110,7 +109,7 @@ impl Search<'_, '_> {
                 break;
             }
             random.finish_pair();
-            let is_sure = random.verdict().probability > SURE;
+            let is_sure = random.verdict().probability > GRANTED;
             if random.openings_were_slow(SLOW_OPENINGS) && (is_sure || more == 0) {
                 break;
             }

@@ -8,12 +8,10 @@ use flashscope_record::observation::Order;
 use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::search::{BASELINE, Search};
 use crate::session::Stop;
+use flashscope_infer::thresholds::SEVERAL;
 
 /// A search above the cost of switching blocks needs at least 16 fresh blocks. Guess.
 const FRESH_BLOCKS_MIN: u32 = 16;
-/// From four merges above the cost of switching on, the switches themselves are no merges, also if merges are
-/// rare. Guess.
-const MERGES_MIN: usize = 4;
 
 impl Search<'_, '_> {
     /// Searches again from two blocks on, if every switch of blocks takes longer by less than the copy of a
@@ -48,7 +46,7 @@ impl Search<'_, '_> {
             let is_lru = retried.eviction_probability(EvictionLaw::Lru) > 0.5;
             let is_decided =
                 is_lru && verdict.is_found(units_max) && verdict.number >= evidence::ROUND_ROBIN_UNITS;
-            if is_decided || (retried.merges() >= MERGES_MIN && !self.merges_are_short(&retried)) {
+            if is_decided || (retried.merges() >= SEVERAL && !self.merges_are_short(&retried)) {
                 return Ok(Some((pool, retried)));
             }
         }

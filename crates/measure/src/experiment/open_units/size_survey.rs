@@ -10,9 +10,8 @@ use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::eviction_rule::NUMBER_MAX;
 use crate::experiment::open_units::search::{SURVEY_REQUEST_MIN, Search, oldest_first};
 use crate::session::Stop;
+use flashscope_infer::thresholds::REPEATED;
 
-/// A size merges if two of its writes are slow: one may be a stall.
-const SLOW_MIN: usize = 2;
 /// Rounds without that, after which a size does not merge, under LRU eviction. One is enough for many blocks.
 const ROUNDS: u32 = 2;
 /// Sizes from 64 KiB down to the smallest. More are seldom needed.
@@ -51,11 +50,11 @@ impl Search<'_, '_> {
             for index in oldest_first.by_ref().take((rounds * too_many) as usize) {
                 let Some(written) = self.write(pool, too_many, index)? else { return Ok(()) };
                 slow += usize::from(written.latency.is_some_and(|latency| classifier.is_slow(latency)));
-                if slow >= SLOW_MIN {
+                if slow >= REPEATED {
                     break;
                 }
             }
-            if slow < SLOW_MIN {
+            if slow < REPEATED {
                 return Ok(());
             }
         }
