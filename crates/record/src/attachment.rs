@@ -253,6 +253,19 @@ mod tests {
     }
 
     #[test]
+    fn links_with_impossible_numbers_are_not_valid() {
+        let link = |low, high| Link { bytes_per_s: (low, high), ..Link::usb(480.0, None).unwrap() };
+        assert!(link(1e6, 1e6).is_valid() && link(1e6, 2e6).is_valid());
+        for (low, high) in [(0.0, 1e6), (-1.0, 1e6), (2e6, 1e6), (1e6, f64::INFINITY), (f64::NAN, 1e6)] {
+            assert!(!link(low, high).is_valid(), "{low} {high}");
+        }
+        let mut faster = Link::usb(480.0, Some(5000.0)).unwrap();
+        assert!(faster.is_valid());
+        faster.device_fastest.as_mut().unwrap().bytes_per_s = (5e8, 4e8);
+        assert!(!faster.is_valid());
+    }
+
+    #[test]
     fn links_of_older_run_files_are_read() {
         let old = r#"{"name": "USB at 480 Mbit/s", "carries": [3e7, 4.2e7], "brake": "plugged into a USB 2 port",
             "could": ["USB at 5000 Mbit/s", [4e8, 4.5e8]], "is_readers": true}"#;

@@ -215,3 +215,34 @@ pub struct CachedSpeed {
     /// The measured figures.
     pub evidence: DiagnosisEvidence,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GAIN: Gain = Gain { low: 1.5, likely: 2.0, high: 3.0 };
+
+    #[test]
+    fn bottlenecks_that_were_not_tested_have_no_gain() {
+        let evidence = DiagnosisEvidence::Flash { single_bytes_per_s: 1.0, long_bytes_per_s: 1.0 };
+        let cost = Cost { bottleneck: Bottleneck::SmallWrites, gain: GAIN, evidence: evidence.clone() };
+        let untested = Untested { bottleneck: Bottleneck::Link, reason: DiagnosisReason::InMemory };
+        let tested = Diagnosis {
+            conclusion: Conclusion::Flash(evidence),
+            costs: vec![cost],
+            small_files: None,
+            untested: vec![untested],
+            cached_speeds: Vec::new(),
+            copy_max: None,
+            time_shares: Vec::new(),
+            archive: ArchiveGain::default(),
+        };
+        assert_eq!(tested.gain(Bottleneck::SmallWrites), Some(GAIN));
+        assert_eq!(tested.gain(Bottleneck::OpenUnits), Some(Gain::NONE));
+        assert_eq!(tested.gain(Bottleneck::Link), None, "not tested");
+        let reason = DiagnosisReason::InMemory;
+        let conclusion = Conclusion::Unknown { reason, would_decide: Decider::WriteTests };
+        let empty = Diagnosis { conclusion, costs: Vec::new(), untested: Vec::new(), ..tested };
+        assert_eq!(empty.gain(Bottleneck::OpenUnits), None, "nothing was tested");
+    }
+}
