@@ -108,7 +108,8 @@ mod tests {
         assert!((tail as f64 - expected).abs() < 4.0 * expected.sqrt(), "{tail} in the tail, not {expected}");
     }
 
-    /// Between two edges of layers a draw passes a comparison with the density: neither half may be preferred.
+    /// Between two edges of layers a draw passes a comparison with the density: neither half may be
+    /// preferred.
     #[test]
     fn draws_between_two_edges_keep_the_density() {
         let mut rng = StreamRng::new(1, 1);

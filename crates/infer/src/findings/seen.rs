@@ -19,11 +19,14 @@ use crate::published::Published;
 use crate::size_sweep::sweep;
 use crate::size_sweep::write_unit::{self, SweepPoint};
 use crate::streams::{sustained, write_buffer};
-use crate::thresholds::LIKELY;
 
 /// An assumed block size stands if the device holds at least 64 such blocks for each that was written
 /// round-robin: then two of them rarely lie in one erase block. Guess.
 const ROOM_FOR_EACH: u64 = 64;
+
+/// The most confidence in a write unit from a published table, which is of one run. Five logs of one card
+/// give 8 to 64 KiB (corpus, wirenboard card no. 3). The value is a guess.
+const UNIT_OF_ONE_RUN: f64 = 0.85;
 
 /// The findings about open units, and what they rest on.
 pub struct OpenUnits {
@@ -97,7 +100,7 @@ impl<'a> Seen<'a> {
         }
         let mut unit = write_unit::write_unit(size_sweep);
         if let Outcome::Found { confidence, .. } = &mut unit.outcome {
-            *confidence = Confidence::new(confidence.get().min(LIKELY));
+            *confidence = Confidence::new(confidence.get().min(UNIT_OF_ONE_RUN));
         }
         unit
     }

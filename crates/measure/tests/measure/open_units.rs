@@ -5,8 +5,10 @@ use flashscope_device::memory::MemoryDevice;
 use flashscope_device::{Bytes, Capabilities, Completion, Device, DeviceError, Instant, Op, Tag};
 use flashscope_infer::infer;
 use flashscope_measure::experiment::OpenUnits;
+use flashscope_measure::survey::Survey;
 use flashscope_measure::{Experiment as _, Silent};
-use flashscope_record::finding::{Caveat, FindingId, FtlClass, Value};
+use flashscope_record::finding::{Caveat, FindingId, FtlClass, Reason, Value};
+use flashscope_record::observation::{Data, Observations};
 use flashscope_sim::VirtualStick;
 use flashscope_sim::profile::{Association, Basis, SmallWrites, State};
 use flashscope_sim::target::Target;
@@ -14,7 +16,7 @@ use std::time::Duration;
 
 use crate::support::{
     assert_true, check, check_and_open_units, counted_on, counted_under_random_eviction, finding, hybrid_log,
-    log_structured, request, with_random_eviction,
+    log_structured, request, stick, with_random_eviction,
 };
 
 #[test]
@@ -158,6 +160,33 @@ fn single_log_is_counted_without_a_known_erase_block() {
     assert!(linear.caveats.iter().any(is_assumed), "{linear:?}");
     let random = finding(&findings, FindingId::OpenUnitsRandom);
     assert_eq!(random.value(), None, "random writes meet several blocks of another size");
+}
+
+/// Random writes and the FAT area meet other blocks if the erase block has another size. Sequential ones lie
+/// at the starts of blocks that are far apart.
+#[test]
+fn counts_in_blocks_of_an_assumed_size_stand_for_sequential_writes_only() {
+    let mut stick = stick("transcend-8g?open_units_linear=5&open_units_random=3").0;
+    let mut observations = Survey::new(true, 11).run(&mut stick, &mut Silent);
+    let values = |observations: &[Observations]| {
+        let findings = infer(observations);
+        let ids = [FindingId::OpenUnitsLinear, FindingId::OpenUnitsRandom, FindingId::FatAreaBytes];
+        ids.map(|id| finding(&findings, id).clone())
+    };
+    assert!(values(&observations).iter().all(|finding| finding.value().is_some()));
+    // Four reads decide nothing.
+    observations.retain(|seen| !matches!(seen.data, Data::BlockEnds(_)));
+    for seen in &mut observations {
+        if let Data::Align(data) = &mut seen.data {
+            data.samples.truncate(4);
+        }
+    }
+    let [linear, random, fat_area] = values(&observations);
+    assert_eq!(linear.value(), Some(Value::Count(5)), "{linear:?}");
+    assert!(linear.caveats.iter().any(|caveat| matches!(caveat, Caveat::AssumedEraseBlock { .. })));
+    for finding in [random, fat_area] {
+        assert!(matches!(finding.reason(), Some(Reason::IfAssumed { .. })), "{finding:?}");
+    }
 }
 
 /// All slowly opened blocks of a block-associative log stay open.

@@ -89,3 +89,14 @@ impl Times {
         self.check().map_err(|error| error.inside("times"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_request_has_no_mean_time() {
+        assert_eq!(Times::Each(Vec::new()).mean_seconds(), None);
+        assert_eq!(Times::Each([1, 3].map(Duration::from_secs).to_vec()).mean_seconds(), Some(2.0));
+    }
+}
