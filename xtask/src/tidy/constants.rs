@@ -1,4 +1,7 @@
 //! The comment of a constant says what the number limits and where it comes from, without vague quantities.
+//! The list of all numbers, with these reasons.
+
+use std::fmt::Write as _;
 
 use super::files::{File, Files};
 use super::lexer::{Kind, only};
@@ -8,32 +11,79 @@ const VAGUE: [&str; 4] = ["so many", "so much", "so often", "so seldom"];
 
 /// Every constant whose comment holds a vague number.
 pub fn check(files: &Files) -> Vec<Violation> {
-    files.rust().filter(|file| file.is_ours()).flat_map(violations).collect()
+    let ours = files.rust().filter(|file| file.is_ours());
+    ours.flat_map(|file| {
+        let constants = constants(file).into_iter();
+        constants.filter_map(|constant| {
+            let comment = constant.comment.to_lowercase();
+            let phrase = VAGUE.iter().find(|phrase| comment.contains(**phrase))?;
+            Some(Violation::new(&file.path, constant.line, format!("{}: '{phrase}'", constant.name)))
+        })
+    })
+    .collect()
 }
 
-fn violations(file: &File) -> Vec<Violation> {
+/// The numbers of the product's code below these paths, or of all of it: each with its value and its reason,
+/// and how many there are.
+pub fn list(files: &Files, paths: &[String]) -> String {
+    let is_asked = |file: &&File| {
+        file.is_ours()
+            && !file.is_test()
+            && (paths.is_empty() || paths.iter().any(|path| file.path.starts_with(path.as_str())))
+    };
+    let (mut text, mut number) = (String::new(), 0);
+    for file in files.rust().filter(is_asked) {
+        let product =
+            constants(file).into_iter().filter(|constant| constant.is_number && !constant.is_of_tests);
+        for Constant { line, name, value, comment, .. } in product {
+            number += 1;
+            let _ = writeln!(text, "{}:{line}: {name} = {value}\n    {}", file.path, comment.trim());
+        }
+    }
+    text + &format!("{number} numeric constants\n")
+}
+
+/// A constant or static.
+struct Constant<'a> {
+    line: usize,
+    name: &'a str,
+    value: &'a str,
+    comment: String,
+    is_number: bool,
+    /// Whether it lies in the tests at the end of the file.
+    is_of_tests: bool,
+}
+
+fn constants(file: &File) -> Vec<Constant<'_>> {
     let code = only(&file.text, &file.segments, Kind::Code, ' ');
-    let lines: Vec<(&str, &str)> = file.text.lines().zip(code.lines()).collect();
-    let mut violations = Vec::new();
-    let mut comment = String::new();
-    for (index, (text, code)) in lines.iter().enumerate() {
+    let mut constants = Vec::new();
+    let (mut comment, mut is_of_tests) = (String::new(), false);
+    for ((line, text), code) in file.lines().zip(code.lines()) {
         let text = text.trim();
+        is_of_tests |= text == "#[cfg(test)]";
         if let Some(words) = text.strip_prefix("//") {
             comment += words.trim_start_matches('/').trim_start();
             comment.push(' ');
         } else if !text.starts_with("#[") {
-            let vague = VAGUE.iter().find(|phrase| comment.to_lowercase().contains(**phrase));
-            if let (Some(name), Some(phrase)) = (constant(code), vague) {
-                violations.push(Violation::new(&file.path, index + 1, format!("{name}: '{phrase}'")));
+            let comment = std::mem::take(&mut comment);
+            if definition(code).is_some()
+                && let Some((name, kind, value)) = definition(text)
+            {
+                let is_number =
+                    NUMBERS.iter().any(|number| kind.trim_start_matches(['[', '(']).starts_with(number));
+                constants.push(Constant { line, name, value, comment, is_number, is_of_tests });
             }
-            comment.clear();
         }
     }
-    violations
+    constants
 }
 
-/// The name of the constant or static that a line of code defines.
-fn constant(line: &str) -> Option<&str> {
+/// The types of numbers, times and sizes.
+const NUMBERS: [&str; 12] =
+    ["f64", "f32", "u8", "u16", "u32", "u64", "usize", "i32", "i64", "isize", "Duration", "Bytes"];
+
+/// The name, the type and the value of the constant or static that a line of code defines.
+fn definition(line: &str) -> Option<(&str, &str, &str)> {
     let line = line.trim_start();
     let line = line.strip_prefix("pub").map_or(line, |rest| {
         let rest = rest.trim_start();
@@ -41,8 +91,10 @@ fn constant(line: &str) -> Option<&str> {
     });
     let line = line.trim_start();
     let rest = line.strip_prefix("const ").or_else(|| line.strip_prefix("static "))?;
-    let (name, _) = rest.split_once(':')?;
-    name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_').then_some(name)
+    let (name, rest) = rest.split_once(':')?;
+    let (kind, value) = rest.split_once('=').unwrap_or((rest, ""));
+    let is_name = name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+    is_name.then_some((name, kind.trim(), value.trim().trim_end_matches(';')))
 }
 
 #[cfg(test)]
@@ -69,5 +121,16 @@ mod tests {
         );
         let vague = "so";
         assert!(found(&format!("/// {vague} much\nconst fn f() {{}}\nconst A: u8 = 1;\n")).is_empty());
+    }
+
+    #[test]
+    fn numbers_of_the_product_are_listed_with_their_reasons() {
+        let source = "/// At most this. Guess.\npub(super) const MAX: u32 = 8;\nconst NAME: &str = \"a\";\n\
+                      const PAIR: [f64; 2] = [1.0, 2.0];\n#[cfg(test)]\nmod tests {\n    const OWN: u32 = 1;\n}\n";
+        let files = Files::of([("crates/a.rs", source), ("crates/tests/b.rs", source)]);
+        let listed =
+            "crates/a.rs:2: MAX = 8\n    At most this. Guess.\ncrates/a.rs:4: PAIR = [1.0, 2.0]\n    \n";
+        assert_eq!(list(&files, &[]), format!("{listed}2 numeric constants\n"));
+        assert_eq!(list(&files, &["crates/b".to_owned()]), "0 numeric constants\n");
     }
 }

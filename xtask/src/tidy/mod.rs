@@ -40,6 +40,9 @@ pub struct Arguments {
     /// Lower the numbers in xtask/src/tidy/known.toml to what is left
     #[arg(long)]
     lower: bool,
+    /// List the numeric constants below the paths instead, each with its reason
+    #[arg(long, conflicts_with_all = ["known", "lower"])]
+    constants: bool,
 }
 
 /// A rule: its name, and the check that returns every violation.
@@ -73,6 +76,9 @@ const RULES: [Rule; 18] = [
 /// fewer: then the numbers are to be lowered.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let files = Files::of_repository()?;
+    if arguments.constants {
+        return Ok(print(&constants::list(&files, &arguments.paths))?);
+    }
     let known = Known::of_repository()?;
     let (mut found, mut too_many, mut text) = (Known::default(), 0, String::new());
     for rule in &RULES {
