@@ -4,14 +4,12 @@ use flashscope_device::Bytes;
 
 /// No NAND erases a block in less, seconds: data sheets give 1.5 to 5 ms.
 pub const ERASE_SECONDS: f64 = 1.5e-3;
-/// No flash reads a page in less, seconds: the fastest of the table of docs/simulator.md, and of ONFI 1.0 parts.
+/// No flash reads a page in less, seconds: the fastest of the table of docs/simulator.md, and of ONFI 1.0
+/// parts.
 pub const PAGE_READ_SECONDS: f64 = 25e-6;
 /// No merge copies faster, bytes per second. The fastest published one copies 91 MB/s (the profile
 /// `samsung-fit-plus`). Guess: twice that, rounded up.
 pub const COPY_BYTES_PER_S_MAX: f64 = 200e6;
-/// Delays too short for a merge have another cause with this probability. Guess: as likely as not, since the
-/// size of the erase block may be wrong instead.
-pub const OTHER_CAUSE: f64 = 0.5;
 
 /// A delay that looks like a merge.
 #[derive(Debug, Clone, Copy)]

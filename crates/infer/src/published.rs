@@ -11,6 +11,7 @@ use flashscope_record::finding::{
 };
 use flashscope_record::observation::{OpenUnitsData, Order};
 
+use crate::size_sweep::sweep::PUBLISHED_ERROR;
 use crate::size_sweep::write_unit::SweepPoint;
 use crate::statistics::{median, quantile};
 use crate::thresholds::{LIKELY, SURE_ENOUGH};
@@ -23,9 +24,6 @@ type Table = BTreeMap<u32, BTreeMap<Bytes, f64>>;
 const JUMP: f64 = 2.5;
 /// A number of units is as fast as the fewest if it slows down by less than this factor. Guess.
 const FAST: f64 = 1.6;
-/// A request escapes the merge if it slows down by less than this factor while others slow down by [`JUMP`].
-/// Guess.
-const ESCAPE: f64 = 1.6;
 /// With one unit too many, every request pays a merge if the extra time is at least this share of writing an
 /// erase block, ... Guess.
 const WHOLE_MERGE: f64 = 0.35;
@@ -41,13 +39,9 @@ const PLATEAU: f64 = 1.2;
 const GROWING: f64 = 1.4;
 /// The extra cost is one per byte if it grows with at least this power of the request size. Guess.
 const PER_BYTE: f64 = 0.75;
-/// The relative error of a published figure: two to three digits, one run. Guess.
-pub const RELATIVE_ERROR: f64 = 0.03;
 /// Merges show in sizes of which the largest is at least this many times the smallest, ... Guess: no page
 /// is as large in what reaches up to an eighth of an erase block.
 const FLAT_SPAN: u64 = 8;
-/// ... if no request takes this many times as long as a smaller one, ... Guess.
-const FLAT: f64 = 1.6;
 /// ... and each takes at least this share of writing an erase block. Guess.
 const MERGE_SHARE: f64 = 0.1;
 
@@ -304,7 +298,7 @@ impl Published {
         let is_flat = |from: usize| {
             let (first, last) = (small[from].0, small[small.len() - 1].0);
             let pairs = || (from..small.len()).flat_map(|one| (one..small.len()).map(move |two| (one, two)));
-            last >= first * FLAT_SPAN && pairs().all(|(one, two)| small[two].1 <= small[one].1 * FLAT)
+            last >= first * FLAT_SPAN && pairs().all(|(one, two)| small[two].1 <= small[one].1 * FAST)
         };
         let from = (0..small.len()).find(|from| is_flat(*from)).or_else(|| merges_whole(row, &small))?;
         let seconds = median(&small[from..].iter().map(|(_, seconds)| *seconds).collect::<Vec<_>>())?;
@@ -349,7 +343,7 @@ impl Published {
         let point = |(size, seconds): (&Bytes, &f64)| SweepPoint {
             size: *size,
             seconds: usual(rows.iter().filter_map(|row| row.get(size))).unwrap_or(*seconds),
-            relative_error: RELATIVE_ERROR,
+            relative_error: PUBLISHED_ERROR,
             outliers: 0.0,
         };
         row.map(|row| row.iter().map(point).collect()).unwrap_or_default()
@@ -477,7 +471,7 @@ impl Published {
         let rows = [&self.random, &self.linear].into_iter().filter_map(|table| table.values().next());
         rows.filter(|row| self.merging(row).is_none()).find_map(|row| {
             let (one, two) = (*row.get(&page)?, *row.get(&(page * 2))?);
-            (two <= one * (1.0 + RELATIVE_ERROR)).then_some([(page, one), (page * 2, two)])
+            (two <= one * (1.0 + PUBLISHED_ERROR)).then_some([(page, one), (page * 2, two)])
         })
     }
 
@@ -486,7 +480,7 @@ impl Published {
         let beyond = &self.linear[&end.too_many];
         let base = |size: &Bytes| self.linear.range(..=end.fits).rev().find_map(|(_, row)| row.get(size));
         let escapes =
-            |(size, seconds): &(&Bytes, &f64)| base(size).is_some_and(|base| **seconds < *base * ESCAPE);
+            |(size, seconds): &(&Bytes, &f64)| base(size).is_some_and(|base| **seconds < *base * FAST);
         let escaping: Vec<Bytes> = beyond.iter().take_while(escapes).map(|(size, _)| *size).collect();
         escaping.last().copied().filter(|_| escaping.len() < beyond.len())
     }

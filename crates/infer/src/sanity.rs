@@ -10,20 +10,14 @@ use flashscope_record::finding::{Finding, FindingId, Objection, Outcome, Reason,
 use flashscope_record::observation::{Data, Observations, Source, Times};
 
 use crate::statistics::{count, median, rank_correlation};
-use crate::thresholds::SEVERAL;
+use crate::thresholds::{MOST, NEARLY_ALL, SEVERAL};
 
 /// The fewest requests that judge a device as a whole. Guess.
 const REQUESTS_MIN: usize = 16;
-/// If at least this share of the requests takes no time at all, the clock stands still. Guess: a clock with
-/// coarse ticks gives a few.
-const STILL_SHARE: f64 = 0.9;
 /// Reads with a shorter median come out of memory, seconds. A page takes at least 25 µs to come out of NAND
 /// flash (ONFI 1.0 parts; slower since). The bus adds 125 µs (USB 2 micro-frame), 20 µs (SuperSpeed), or 2 µs
 /// and the transfer (SD). Guess: less than half of 25 µs.
 const READ_MIN_S: f64 = 10e-6;
-/// Equal requests get slower if the rank correlation of time and order (C. Spearman, 1904) is at least this,
-/// ...
-const CORRELATION_MIN: f64 = 0.9;
 /// ... and the last quarter takes this many times as long as the first. Guess: waves of heat or other work
 /// stay below it.
 const RISE_MIN: f64 = 1.3;
@@ -32,10 +26,6 @@ const RISE_MIN: f64 = 1.3;
 const CORRELATED_MAX: usize = 500;
 /// Writes this many times as large are compared with small ones. Guess.
 const LARGE_RATIO: u64 = 64;
-/// The probability that a large write takes longer than a small one (H. Mann and D. Whitney, Annals of
-/// Mathematical Statistics 18, 1947). One half if size does not matter, near one on anything that moves data.
-/// Guess: the middle of both.
-const LONGER_MIN: f64 = 0.75;
 
 const fn is_speed(id: FindingId) -> bool {
     matches!(id, FindingId::WriteUnitBytes | FindingId::SustainedWriteBytesPerS)
@@ -98,7 +88,7 @@ fn standing_clock(measured: &[&Data]) -> Option<Objection> {
     let latencies = measured.iter().flat_map(|data| data.facts().latencies());
     let times: Vec<f64> = latencies.map(|latency| latency.as_secs_f64()).collect();
     let still = times.iter().filter(|time| **time <= 0.0).count();
-    (times.len() >= REQUESTS_MIN && count(still) >= STILL_SHARE * count(times.len()))
+    (times.len() >= REQUESTS_MIN && count(still) >= NEARLY_ALL * count(times.len()))
         .then_some(Objection::ClockStandsStill { still, requests: times.len() })
 }
 
@@ -112,7 +102,7 @@ fn rise(times: &[f64]) -> Option<(f64, f64)> {
     let (quarter, every) = (times.len() / 4, times.len() / CORRELATED_MAX + 1);
     let thinned: Vec<f64> = times.iter().copied().step_by(every).collect();
     let order: Vec<f64> = (0..thinned.len()).map(count).collect();
-    if times.len() < REQUESTS_MIN || rank_correlation(&thinned, &order) < CORRELATION_MIN {
+    if times.len() < REQUESTS_MIN || rank_correlation(&thinned, &order) < NEARLY_ALL {
         return None;
     }
     let ends = (median(&times[..quarter])?, median(&times[times.len() - quarter..])?);
@@ -133,7 +123,7 @@ fn size_does_not_matter(measured: &[&Data]) -> Option<Objection> {
     let large = of(&|size| size * 4 >= largest.get());
     let small = of(&|size| size * LARGE_RATIO <= largest.get());
     let is_too_few = small.len() < SEVERAL || large.len() < SEVERAL;
-    if is_too_few || probability_longer(&large, &small) >= LONGER_MIN {
+    if is_too_few || probability_longer(&large, &small) >= MOST {
         return None;
     }
     Some(Objection::SizeDoesNotMatter {

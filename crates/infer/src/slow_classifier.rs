@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::statistics::{lower_quartile, median};
+use crate::thresholds::{CLEARLY_LONGER, OF_THE_SAME_KIND};
 
 /// Separates writes with a merge from writes without, by the latencies of writes without one.
 ///
@@ -21,8 +22,6 @@ pub struct SlowClassifier {
     is_small: bool,
 }
 
-/// The lowest threshold: writes take longer by this factor for other reasons than a merge. Guess.
-const THRESHOLD_MIN: f64 = 1.5;
 /// The lowest threshold if small steps count. Guess.
 const THRESHOLD_SMALL_MIN: f64 = 1.13;
 /// The highest threshold, whatever the spread. Guess.
@@ -31,8 +30,6 @@ const THRESHOLD_MAX: f64 = 3.0;
 const THRESHOLD_KNOWN_MIN: f64 = 1.3;
 /// The highest one. Guess.
 const THRESHOLD_KNOWN_MAX: f64 = 15.0;
-/// If all merges are alike, none takes less than this share of the typical one. Guess.
-const MERGE_SHARE: f64 = 0.4;
 /// The highest threshold if some merges may be much shorter than those seen. Guess.
 const THRESHOLD_ANY_MAX: f64 = 4.0;
 /// The lowest threshold in random order, where writes alone take longer on some cards. Guess.
@@ -58,7 +55,7 @@ impl SlowClassifier {
         let spread = typical_seconds / fastest_s.max(f64::MIN_POSITIVE) - 1.0;
         Some(Self {
             typical_seconds,
-            threshold: (1.0 + SPREADS * spread).clamp(THRESHOLD_MIN, THRESHOLD_MAX),
+            threshold: (1.0 + SPREADS * spread).clamp(CLEARLY_LONGER, THRESHOLD_MAX),
             spread,
             merges: None,
             is_small: false,
@@ -123,11 +120,11 @@ impl SlowClassifier {
         }
     }
 
-    /// The same if all merges add about this time, seconds: less than [`MERGE_SHARE`] of it is none.
+    /// The same if all merges add about this time, seconds: less than [`OF_THE_SAME_KIND`] of it is none.
     #[must_use]
     pub fn for_equal_merges(self, seconds: f64) -> Self {
         let beside = (seconds / self.typical_seconds).max(0.0);
-        let threshold = (1.0 + MERGE_SHARE * beside).max(THRESHOLD_KNOWN_MIN);
+        let threshold = (1.0 + OF_THE_SAME_KIND * beside).max(THRESHOLD_KNOWN_MIN);
         Self { threshold, merges: Some(1.0 + beside), ..self }
     }
 

@@ -8,8 +8,8 @@ pub const SURE_ENOUGH: f64 = 0.8;
 /// may be wrong, as for the 95 % intervals.
 pub const SURE: f64 = 0.95;
 
-/// A search takes what has this probability for granted, and does not look for it again. Guess: with 0.95, one
-/// in a hundred counts of open units of the zoo (seed 9301) became wrong or unknown.
+/// A search takes what has this probability for granted, and does not look for it again. Guess: with 0.95,
+/// one in a hundred counts of open units of the zoo (seed 9301) became wrong or unknown.
 pub const GRANTED: f64 = 0.98;
 
 /// A search ends once its answer has this probability: at 99.8 % further requests rarely change it
@@ -23,7 +23,8 @@ pub const LIKELY: f64 = 0.9;
 /// The probability that a model itself is wrong, which its posterior does not know. Guess.
 pub const MODEL_ERROR: f64 = 0.01;
 
-/// The same for a time or a size that also depends on what nothing shows, such as how full a block was. Guess.
+/// The same for a time or a size that also depends on what nothing shows, such as how full a block was.
+/// Guess.
 pub const ROUGH_MODEL_ERROR: f64 = 0.06;
 
 /// What differs from zero, or from the expected number, by this many standard errors is no chance in any
@@ -35,3 +36,31 @@ pub const REPEATED: usize = 2;
 
 /// The fewest slow requests, or values of any kind, that have a typical size and are no chance. Guess.
 pub const SEVERAL: usize = 4;
+
+/// A probability or a share below this does not count. Guess.
+pub const LITTLE: f64 = 0.02;
+
+/// At least this share is most of something. Guess: half of it may be chance.
+pub const MOST: f64 = 0.75;
+
+/// At least this share is nearly all of something: a few stalls or failed requests do not matter. Guess.
+pub const NEARLY_ALL: f64 = 0.9;
+
+/// A cause that nothing decides is as likely as not.
+pub const AS_LIKELY_AS_NOT: f64 = 0.5;
+
+/// The prior weight of what no known controller does, or few. Guess.
+pub const UNUSUAL: f64 = 0.02;
+
+/// Times or distances that differ by at most this share are alike. Guess.
+pub const ALIKE: f64 = 0.1;
+
+/// With more than this share of stalls, other events may be taken for merges. Guess.
+pub const STALLS_MAX: f64 = 0.25;
+
+/// What takes this many times as long as usual has a cause of its own. Guess.
+pub const CLEARLY_LONGER: f64 = 1.5;
+
+/// What takes at least this share of a typical delay is one of the same kind: the block may be partly copied
+/// already. Guess.
+pub const OF_THE_SAME_KIND: f64 = 0.5;

@@ -4,8 +4,7 @@ use flashscope_record::finding::{
     Caveat, Confidence, Finding, FindingId, FtlClass, Outcome, Reason, Sample, Value, WouldDecide,
 };
 
-use crate::copying;
-use crate::thresholds::{LIKELY, SURE_ENOUGH};
+use crate::thresholds::{AS_LIKELY_AS_NOT, LIKELY, SURE_ENOUGH};
 
 /// A value that is not sure enough becomes an unknown.
 pub fn unless_sure(mut finding: Finding) -> Finding {
@@ -67,6 +66,6 @@ pub fn unless_merged(finding: &mut Finding) {
             | FindingId::MergeSeconds
     );
     if let (true, Outcome::Found { confidence, .. }) = (rests_on_merges, &mut finding.outcome) {
-        *confidence = Confidence::new(confidence.get() * (1.0 - copying::OTHER_CAUSE));
+        *confidence = Confidence::new(confidence.get() * (1.0 - AS_LIKELY_AS_NOT));
     }
 }

@@ -18,7 +18,7 @@ use crate::geometry::staircase::{Explanation, Level, Positions, Step, explain};
 use crate::geometry::{boundary, first_reads, staircase};
 use crate::method::Method;
 use crate::statistics::{count, median};
-use crate::thresholds::{CLEAR, MODEL_ERROR, SURE_ENOUGH};
+use crate::thresholds::{CLEAR, LITTLE, MODEL_ERROR, SURE_ENOUGH};
 
 /// The largest erase block in a published table: half of [`ERASE_BLOCK_PLAUSIBLE_MAX`], as a mean without its
 /// spread says less.
@@ -304,7 +304,7 @@ fn erase_block(explanations: &[Explanation], steps: &[Step], reads: ReadTimes) -
     let (Some(block), Some(extra_s)) = (*block, best.block_step()) else {
         return Finding::unknown(id, Reason::NothingFits, [WouldDecide::QuieterMachine]);
     };
-    let others = others.iter().filter(|(_, probability)| *probability > LESS_LIKELY_MIN);
+    let others = others.iter().filter(|(_, probability)| *probability > LITTLE);
     let others: Vec<(Bytes, f64)> =
         others.filter_map(|(level, probability)| Some(((*level)?.size(), *probability))).collect();
     if *probability < SURE_ENOUGH {
@@ -319,9 +319,6 @@ fn erase_block(explanations: &[Explanation], steps: &[Step], reads: ReadTimes) -
     let finding = Finding::exact(id, Value::Bytes(size), confidence, Evidence::Reads(evidence));
     if others.is_empty() { finding } else { finding.with_caveat(Caveat::LessLikely(others)) }
 }
-
-/// Other sizes with more than this probability are named as a caveat. Guess.
-const LESS_LIKELY_MIN: f64 = 0.02;
 
 /// Whether the block of the best explanation is an erase block's.
 ///

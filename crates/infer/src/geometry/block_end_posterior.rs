@@ -13,25 +13,20 @@ use flashscope_record::observation::{BlockEndsData, Crossing, Opening};
 use crate::geometry::boundary::limits::{ERASE_BLOCK_MAX, ERASE_BLOCK_MIN};
 use crate::sizes::{FACTORS, plausible, sizes};
 use crate::slow_classifier::SlowClassifier;
-use crate::statistics::{count, entropy, median, quantile};
-use crate::thresholds::{DECIDED, REPEATED};
+use crate::statistics::{count, entropy, lower_quartile, median};
+use crate::thresholds::{DECIDED, REPEATED, UNUSUAL};
 
 /// The prior probability that no size explains where writes merge. Guess.
 const NONE: f64 = 0.15;
 /// The prior weight of three times a power of two, which SD cards may state, relative to a power of two.
 /// Guess.
 const OF_THREE: f64 = 0.2;
-/// The same for five or seven times. Guess.
-const OF_MORE: f64 = 0.02;
 /// The weight of the posterior of reads; the rest is spread over all sizes. Guess.
 const READS_TRUSTED: f64 = 0.8;
 /// Probabilities of a stall in two writes, from a quiet device to a busy one. Guess.
 const STALLS: [f64; 5] = [0.002, 0.02, 0.08, 0.25, 0.45];
 /// Probabilities that a merge does not show. Guess.
 const HIDDEN: [f64; 3] = [0.005, 0.05, 0.2];
-/// The prior weight of an erase block that is no multiple of the page, or of fewer than [`PAGES_MIN`] pages.
-/// Guess.
-const NOT_OF_PAGES: f64 = 0.01;
 /// The prior weight of an erase block that holds everything written: opening blocks would merge nothing.
 /// Guess.
 const NOT_OF_DEVICE: f64 = 0.001;
@@ -50,8 +45,6 @@ const THRESHOLD_STEP: f64 = 1.5;
 const ABOVE_THRESHOLD_MAX: f64 = 0.06;
 /// A controller may keep most of its erase blocks open if there are at most this many. Guess.
 const FEW: u64 = 32;
-/// The quantile of merges that contains no stall. Guess.
-const MERGES_QUANTILE: f64 = 0.25;
 
 /// Where the second of two adjacent writes costs a merge.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -129,11 +122,11 @@ pub struct BlockPosterior {
 fn sizes_by_plausibility(page: Option<Bytes>, end: Bytes, reads: &[(Bytes, f64)]) -> Vec<(Bytes, f64)> {
     let fits = |block: Bytes| match page {
         _ if block > end => NOT_OF_DEVICE,
-        Some(page) if !block.is_multiple_of(page) || block < page * PAGES_MIN => NOT_OF_PAGES,
+        Some(page) if !block.is_multiple_of(page) || block < page * PAGES_MIN => UNUSUAL,
         _ => 1.0,
     };
     let blocks: Vec<(Bytes, f64)> = sizes(FACTORS, ERASE_BLOCK_MIN, ERASE_BLOCK_MAX)
-        .map(|block| (block, plausible(block, OF_THREE, OF_MORE) * fits(block)))
+        .map(|block| (block, plausible(block, OF_THREE, UNUSUAL) * fits(block)))
         .collect();
     let total: f64 = blocks.iter().map(|(_, weight)| weight).sum();
     let of_reads = |block: Bytes| -> f64 {
@@ -326,7 +319,7 @@ fn merge_seconds(openings: &[Opening], classifier: SlowClassifier) -> Option<f64
         .take(merged_in_a_row(openings, classifier).max(TAKEN))
         .map(|first| first.as_secs_f64())
         .collect();
-    quantile(&last, MERGES_QUANTILE).map(|seconds| seconds - classifier.typical_seconds())
+    lower_quartile(&last).map(|seconds| seconds - classifier.typical_seconds())
 }
 
 #[cfg(test)]

@@ -10,9 +10,9 @@ use flashscope_record::finding::{
 };
 use flashscope_record::observation::AlignSample;
 
-use crate::copying::{OTHER_CAUSE, PAGE_READ_SECONDS};
+use crate::copying::PAGE_READ_SECONDS;
 use crate::statistics::{count, median, rank_correlation};
-use crate::thresholds::CLEAR;
+use crate::thresholds::{AS_LIKELY_AS_NOT, CLEAR};
 
 /// A read across the boundary of two parts loads at most both: it takes this many times as long as loading
 /// one.
@@ -25,7 +25,7 @@ pub fn unless_loaded(mut finding: Finding, samples: &[AlignSample]) -> Finding {
     if loading_s(samples).is_some_and(|loading_s| step_s <= PARTS_ACROSS * loading_s)
         && let Outcome::Found { confidence, .. } = &mut finding.outcome
     {
-        *confidence = Confidence::new(confidence.get() * (1.0 - OTHER_CAUSE));
+        *confidence = Confidence::new(confidence.get() * (1.0 - AS_LIKELY_AS_NOT));
     }
     finding
 }

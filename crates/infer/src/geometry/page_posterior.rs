@@ -11,7 +11,7 @@ use flashscope_record::observation::PageEdge;
 
 use crate::sizes::{FACTORS, plausible, sizes};
 use crate::statistics::{count, median};
-use crate::thresholds::DECIDED;
+use crate::thresholds::{DECIDED, REPEATED, UNUSUAL};
 
 /// The smallest page that is searched for. Guess: raw pages of USB sticks have at least 2 KiB.
 const PAGE_MIN: Bytes = Bytes::kib(2);
@@ -29,18 +29,12 @@ const NOISES: [f64; 9] = [0.003, 0.006, 0.012, 0.025, 0.05, 0.1, 0.2, 0.4, 1.0];
 const OUTLIERS: [f64; 2] = [0.03, 0.15];
 /// The least probability of an outlier across a boundary. Guess.
 const OUTLIERS_AT_EDGE: f64 = 0.15;
-/// The fewest writes across a page's boundaries, and beside them, before it is accepted. Guess.
-const TRIED_MIN: usize = 3;
 /// Writes beside boundaries are compared over this many recent boundaries: devices drift more slowly. Guess.
 const LAST: usize = 5;
 /// The prior probability that no page shows. Guess.
 const NONE: f64 = 0.1;
 /// The prior weight of three times a power of two, which TLC makes common, relative to a power of two. Guess.
 const OF_THREE: f64 = 0.2;
-/// The same for five or seven times. Guess.
-const OF_MORE: f64 = 0.04;
-/// The prior weight of a page that does not divide the erase block found by reads. Guess.
-const DOES_NOT_DIVIDE: f64 = 0.01;
 /// Pages below this posterior probability are ignored. Guess.
 const IMPLAUSIBLE: f64 = 1e-4;
 
@@ -144,11 +138,11 @@ impl PagePosterior {
     #[must_use]
     pub fn new(erase_block: Option<Bytes>) -> Self {
         let fits = |page: Bytes| match erase_block {
-            Some(block) if !block.is_multiple_of(page) || page >= block => DOES_NOT_DIVIDE,
+            Some(block) if !block.is_multiple_of(page) || page >= block => UNUSUAL,
             _ => 1.0,
         };
         let pages: Vec<(Bytes, f64)> = sizes(FACTORS, PAGE_MIN, PAGE_MAX)
-            .map(|page| (page, plausible(page, OF_THREE, OF_MORE) * fits(page)))
+            .map(|page| (page, plausible(page, OF_THREE, UNUSUAL) * fits(page)))
             .collect();
         let total: f64 = pages.iter().map(|(_, weight)| weight).sum();
         let page = |(page, weight): &(Bytes, f64)| {
@@ -213,7 +207,7 @@ impl PagePosterior {
     pub fn missing(&self) -> Option<Missing> {
         let page = self.verdict().0?;
         let at_edge = self.hypotheses.iter().find(|each| each.shape == Shape::Pages(page))?.at_edge;
-        match (at_edge < TRIED_MIN, self.tried - at_edge < TRIED_MIN) {
+        match (at_edge < REPEATED, self.tried - at_edge < REPEATED) {
             (true, _) => Some(Missing::Edges(page)),
             (_, true) => Some(Missing::Others),
             _ => None,

@@ -5,14 +5,13 @@ use flashscope_device::Bytes;
 use crate::geometry::staircase::Positions;
 use crate::geometry::{boundary, staircase};
 use crate::statistics::{count, median};
+use crate::thresholds::MOST;
 
 /// The least step in a published table, whose noise is not known, as a share of a read's time. Alignment
 /// effects of an NVMe drive are 1 to 3 % (docs/methods/align.md); the margin is a guess.
 const PUBLISHED_STEP_SHARE_MIN: f64 = 0.05;
 /// At least this many rows of a published table are across the boundary, ...
 const ROWS_MIN: usize = 3;
-/// ... and this share of the rows on either side lies on its own side of the middle. Guess.
-const ROWS_AGREE: f64 = 0.75;
 
 /// The time of a read beside a boundary, and the limits that follow from it.
 #[derive(Debug, Clone, Copy)]
@@ -55,5 +54,5 @@ pub fn rows_agree(across: &[f64], beside: &[f64]) -> bool {
     let middle = f64::midpoint(high, low);
     let above =
         |rows: &[f64]| count(rows.iter().filter(|row| **row > middle).count()) / count(rows.len().max(1));
-    across.len() >= ROWS_MIN && above(across) >= ROWS_AGREE && above(beside) <= 1.0 - ROWS_AGREE
+    across.len() >= ROWS_MIN && above(across) >= MOST && above(beside) <= 1.0 - MOST
 }

@@ -14,11 +14,9 @@ use flashscope_record::observation::{FatAreaCell, FatAreaData, Times};
 use crate::open_blocks::first_blocks::FirstBlocks;
 use crate::slow_classifier::SlowClassifier;
 use crate::statistics::{lower_quartile, median};
-use crate::thresholds::{MODEL_ERROR, SURE, SURE_ENOUGH};
+use crate::thresholds::{AS_LIKELY_AS_NOT, CLEARLY_LONGER, MODEL_ERROR, OF_THE_SAME_KIND, SURE, SURE_ENOUGH};
 
 const ID: FindingId = FindingId::FatAreaBytes;
-/// In a published table a finely mapped block is at least this many times as fast as the others. Guess.
-const FASTER: f64 = 1.6;
 
 /// The smallest write of the experiment.
 const SECTOR: Bytes = Bytes::new(512);
@@ -129,13 +127,6 @@ fn from_start_writes(data: &FatAreaData) -> Finding {
     }
 }
 
-/// The same if the first opening of a block in the area evicted another. Guess: as likely as not, since it
-/// may be a stall.
-const EVICTS_AT_FIRST: f64 = 0.5;
-/// An opening evicts another block if it takes this share of those that do. Guess: a partly written block
-/// copies less.
-const AS_LONG: f64 = 0.5;
-
 fn not_measured() -> Finding {
     let reason = Reason::NotMeasured(Measurement::FirstBlocks);
     Finding::unknown(ID, reason, [WouldDecide::WriteTests])
@@ -160,7 +151,7 @@ fn area(data: &FatAreaData, end: u32, probability: f64, classifier: SlowClassifi
     };
     let (opening_s, next_s) = (typical(&|unit| unit < end), typical(&|unit| unit >= end));
     let evicts = (0..end).any(|unit| evicts_at_first(data, unit, classifier));
-    let model_error = if evicts { EVICTS_AT_FIRST } else { MODEL_ERROR };
+    let model_error = if evicts { AS_LIKELY_AS_NOT } else { MODEL_ERROR };
     let confidence = Confidence::new(probability * (1.0 - model_error));
     if end == 0 {
         let evidence =
@@ -181,7 +172,7 @@ fn evicts_at_first(data: &FatAreaData, unit: u32, classifier: SlowClassifier) ->
     let first = data.opened.iter().find(|block| block.unit == Some(unit));
     let ordinary = data.opened.iter().filter(|block| block.unit.is_none());
     let ordinary: Vec<f64> = ordinary.map(|block| block.time.as_secs_f64()).collect();
-    let long_s = median(&ordinary).unwrap_or(f64::INFINITY) * AS_LONG;
+    let long_s = median(&ordinary).unwrap_or(f64::INFINITY) * OF_THE_SAME_KIND;
     first.is_some_and(|first| classifier.is_slow(first.time) && first.time.as_secs_f64() > long_s)
 }
 
@@ -202,11 +193,11 @@ fn from_speeds(data: &FatAreaData) -> Finding {
     }
     let numbers: BTreeSet<u32> = data.cells.iter().map(|cell| cell.unit).collect();
     let advantages: Vec<f64> = numbers.into_iter().filter_map(|unit| advantage(data, unit, units)).collect();
-    let fine = advantages.iter().take_while(|advantage| **advantage > FASTER).count();
+    let fine = advantages.iter().take_while(|advantage| **advantage > CLEARLY_LONGER).count();
     if advantages.len() < 3 || fine == advantages.len() {
         return Finding::unknown(ID, Reason::Log(LogFault::CutShort), [WouldDecide::CompleteLog]);
     }
-    if let Some(later) = advantages.iter().skip(fine).position(|advantage| *advantage > FASTER)
+    if let Some(later) = advantages.iter().skip(fine).position(|advantage| *advantage > CLEARLY_LONGER)
         && fine > 0
     {
         let reason = Reason::Log(LogFault::FastAfterSlowBlock { fast: fine + later, slow: fine });
@@ -215,7 +206,7 @@ fn from_speeds(data: &FatAreaData) -> Finding {
     let widest = advantages.iter().map(|advantage| advantage.ln().abs()).fold(0.0, f64::max).exp();
     let value = Value::Bytes(data.erase_block * fine as u64);
     if fine == 0 {
-        if widest > FASTER {
+        if widest > CLEARLY_LONGER {
             let reason = Reason::SmallWritesVary { factor: widest };
             return Finding::unknown(ID, reason, [WouldDecide::TablesAgain, WouldDecide::WriteTests]);
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use flashscope_record::observation::Merges;
 
 use crate::slow_classifier::SlowClassifier;
-use crate::statistics::quantile;
+use crate::statistics::lower_quartile;
 use crate::thresholds::DECIDED;
 
 /// The number of first erase blocks that may form a FAT area. No FAT area beyond 16 MiB was ever reported,
@@ -31,8 +31,6 @@ const ORDINARY_BETWEEN: u32 = 2;
 const FAST_MAX: u32 = 6;
 /// The number of blocks that are tested after the first ordinary one. Guess.
 const TESTED_AFTER: u32 = 2;
-/// The quantile of slow openings that stands for the shortest merges. Guess.
-const SHORTEST_QUANTILE: f64 = 0.2;
 /// A block is not tested again while it is open with more than this probability. Guess.
 const OPEN_PROBABILITY_MAX: f64 = 0.1;
 /// A block is tested at most this number of times: more do not help if it is undecided for a reason. Guess.
@@ -178,7 +176,7 @@ impl FirstBlocks {
     /// time, and an ordinary block may take less than elsewhere.
     fn slow(&self, block: Option<u32>, latency: Duration) -> f64 {
         let typical = self.classifier.typical_seconds();
-        let merges = quantile(&self.slow_seconds, SHORTEST_QUANTILE).map(|seconds| seconds - typical);
+        let merges = lower_quartile(&self.slow_seconds).map(|seconds| seconds - typical);
         let classifier = match block {
             Some(_) => self.classifier.for_merges(merges),
             None if self.are_slots_taken() => self.classifier.for_any_merges(merges),

@@ -14,14 +14,9 @@ use crate::open_blocks::open_units::{LayerKind, Search, Undecidable, evidence, u
 use crate::open_blocks::openings::{self, closes_fast, one_run_confidence};
 use crate::open_blocks::posterior;
 use crate::statistics::count;
-use crate::thresholds::{LIKELY, MODEL_ERROR, REPEATED, SURE_ENOUGH};
+use crate::thresholds::{CLEARLY_LONGER, LIKELY, LITTLE, MODEL_ERROR, NEARLY_ALL, REPEATED, SURE_ENOUGH};
 
 const ID: FindingId = FindingId::FtlClass;
-/// Small requests may take this many times as long as those of the search, without a merge. Guess.
-const SMALL_TAKE_LONGER: f64 = 1.5;
-/// The least share of the writes of a survey over sizes that must have worked to show that none merges, where
-/// only some would. Guess.
-const SURVEYED_SHARE: f64 = 0.9;
 
 /// A class that holds for requests of every size.
 const fn every_size(class: FtlClass) -> Value {
@@ -160,7 +155,7 @@ fn by_law(search: &Search<'_>, linear: u32, above: Option<Bytes>) -> Finding {
 fn escaping_request(data: &OpenUnitsData, search: &Search<'_>, linear: u32) -> Option<Bytes> {
     let first_cell = if data.led { data.larger.first() } else { data.cells.first() };
     let request = first_cell?.request;
-    let classifier = search.classifier.scaled(SMALL_TAKE_LONGER);
+    let classifier = search.classifier.scaled(CLEARLY_LONGER);
     // A shorter merge would not show in a small request.
     search.merge(Order::Linear, linear).filter(|(seconds, _)| *seconds > classifier.threshold_seconds())?;
     let is_surveyed = |cell: &OpenUnitsCell| cell.open_units == linear + 1 && cell.request < request;
@@ -171,7 +166,7 @@ fn escaping_request(data: &OpenUnitsData, search: &Search<'_>, linear: u32) -> O
         let before = written.len();
         written.extend(cell.writes().map(|(unit, _)| unit));
         let slow = cell.writes().filter(|(_, latency)| classifier.is_slow(*latency)).count();
-        let is_fast = count(slow) <= 0.02 * count(cell.writes().count());
+        let is_fast = count(slow) <= LITTLE * count(cell.writes().count());
         let is_cut =
             cell.writes().filter(|(_, latency)| search.classifier.is_slow(*latency)).count() >= REPEATED;
         let is_complete =
@@ -189,7 +184,7 @@ fn shows_merges(written: &[u32], start: usize, linear: u32, rule: FtlClass) -> b
     let (fits, round) = (linear as usize, linear as usize + 1);
     let writes = written.len().saturating_sub(start);
     if rule == FtlClass::LogStructured {
-        return count(writes) >= SURVEYED_SHARE * count(round * SURVEY_ROUNDS_RANDOM as usize);
+        return count(writes) >= NEARLY_ALL * count(round * SURVEY_ROUNDS_RANDOM as usize);
     }
     let is_closed = |index: &usize| !is_among_last(&written[..*index], written[*index], fits);
     (start..written.len()).filter(is_closed).count() >= REPEATED

@@ -6,11 +6,8 @@ use crate::copying::ERASE_SECONDS;
 use crate::open_blocks::evidence::WriteSequence;
 use crate::slow_classifier::SlowClassifier;
 use crate::statistics::{count, lower_quartile, median, quantile};
-use crate::thresholds::SEVERAL;
+use crate::thresholds::{CLEARLY_LONGER, SEVERAL};
 
-/// A write contains garbage collection if it takes this many times the median time (guess), and at least
-/// [`ERASE_SECONDS`] longer.
-const SLOW: f64 = 1.5;
 /// Hardly any write takes between this share of the median collection ...
 const BETWEEN_MIN: f64 = 0.25;
 /// ... and this one: otherwise the slow writes are only the tail of the others. Guess.
@@ -60,7 +57,7 @@ fn of_size(cell: &OpenUnitsCell) -> Vec<(usize, f64)> {
     let successive = (1..).zip(writes.windows(2));
     let within =
         successive.filter(|(_, pair)| pair[0].0 == pair[1].0).map(|(index, pair)| (index, pair[1].1));
-    let is_slow = |seconds: f64| seconds > typical * SLOW && seconds > typical + ERASE_SECONDS;
+    let is_slow = |seconds: f64| seconds > typical * CLEARLY_LONGER && seconds > typical + ERASE_SECONDS;
     let own: Vec<(usize, f64)> = within
         .filter(|(_, seconds)| is_slow(*seconds))
         .map(|(index, seconds)| (index, seconds - typical))

@@ -9,22 +9,19 @@ use flashscope_device::Bytes;
 
 use flashscope_record::observation::{Order, Times, WriteSizeCell, WriteSizeData};
 
-use crate::published::RELATIVE_ERROR;
 use crate::size_sweep::write_unit::{STALL, SweepPoint};
 use crate::statistics::{count, median};
+use crate::thresholds::{CLEARLY_LONGER, MOST};
 
 /// A size that takes this many times as long as a larger one is suspicious, ... Guess.
 const SUSPICIOUS: f64 = 1.4;
 /// ... until it did so in this many rounds. Guess.
 const SUSPICIOUS_ROUNDS: usize = 3;
-/// The device changed its speed if the median of equal writes changed by this factor, ... Guess.
-const CHANGED: f64 = 1.5;
-/// ... and at least this share of the later writes lies beyond all earlier ones. Guess: a few stalls do not
-/// reach it.
-const BEYOND: f64 = 0.75;
 /// Steps of the alternating fit: it limits the work. Guess: further steps change the fit by less than the
 /// noise.
 const STEPS: usize = 8;
+/// The relative error of a figure in a published table: two to three digits, one run. Guess.
+pub const PUBLISHED_ERROR: f64 = 0.03;
 /// The smallest relative error of a write's time. Guess.
 const ERROR_MIN: f64 = 0.005;
 /// The standard deviation of normal noise in units of its median absolute deviation (P. Huber, "Robust
@@ -51,7 +48,7 @@ pub fn sweep_points(measured: &[WriteSizeCell]) -> Vec<SweepPoint> {
     let point = |(size, level): (&Bytes, &f64)| {
         let here = || cells.iter().filter(|cell| cell.size == *size);
         let writes: f64 = here().map(|cell| cell.writes).sum();
-        let error_min = if here().any(|cell| cell.is_published) { RELATIVE_ERROR } else { ERROR_MIN };
+        let error_min = if here().any(|cell| cell.is_published) { PUBLISHED_ERROR } else { ERROR_MIN };
         SweepPoint {
             size: *size,
             seconds: level.exp(),
@@ -91,10 +88,10 @@ pub fn changed(data: &WriteSizeData) -> Option<(f64, f64)> {
     let (before, after) = (median(&first)?, median(&control)?);
     let beyond = |is_beyond: &dyn Fn(f64, f64) -> bool| {
         let all = control.iter().filter(|now| first.iter().all(|then| is_beyond(**now, *then)));
-        count(all.count()) >= BEYOND * count(control.len())
+        count(all.count()) >= MOST * count(control.len())
     };
-    let is_slower = after > before * CHANGED && beyond(&|now, then| now > then);
-    let is_faster = after * CHANGED < before && beyond(&|now, then| now < then);
+    let is_slower = after > before * CLEARLY_LONGER && beyond(&|now, then| now > then);
+    let is_faster = after * CLEARLY_LONGER < before && beyond(&|now, then| now < then);
     (is_slower || is_faster).then_some((before, after))
 }
 

@@ -10,6 +10,7 @@ use crate::streams::calm::calm;
 use crate::streams::slowdown::{Slowdown, Stretch};
 use crate::streams::stalls::Stalls;
 use crate::streams::stream_stalls::stalls_of;
+use crate::thresholds::CLEARLY_LONGER;
 
 /// The steady speed needs at least this time, seconds. Guess: variations of up to half a minute are then
 /// averaged out, ...
@@ -37,8 +38,6 @@ pub const MEMORY_MAX: f64 = 8.0 * 1_048_576.0;
 /// The flash is written while memory fills, so that up to this many times the size of the memory is fast.
 /// Guess.
 const DRAINED_MAX: f64 = 1.25;
-/// Memory is at least this many times as fast as a cache in flash. Guess.
-const MEMORY_RATIO: f64 = 1.5;
 /// An SLC cache in TLC cells takes at most a third of the capacity: cells of three bits hold one. Larger
 /// caches are not searched for.
 const CACHE_SHARE_MAX: u64 = 3;
@@ -229,7 +228,7 @@ pub fn explained(memory: f64, slowdown: &Slowdown) -> f64 {
 
 /// The same of a stream into a cache, whose end is the larger change.
 fn before_cache(fast: &[Stretch]) -> Option<Slowdown> {
-    memory(fast).filter(|memory| memory.slow > memory.fast * MEMORY_RATIO)
+    memory(fast).filter(|memory| memory.slow > memory.fast * CLEARLY_LONGER)
 }
 
 /// Whether the parts of the stream are alike, so that its mean is steady.

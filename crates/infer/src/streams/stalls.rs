@@ -8,6 +8,7 @@ use flashscope_record::observation::LongWrite;
 use crate::statistics::{count, median, quantile, whole_bytes};
 use crate::streams::batch_means::error_of;
 use crate::streams::slowdown::Stretch;
+use crate::thresholds::LITTLE;
 
 /// At most this many adjacent long writes are a stall, since a write buffer may spread one over two. More of
 /// them are a slowdown.
@@ -21,8 +22,6 @@ const STALLS_MIN: usize = 3;
 const DEVIATION_MAX: f64 = 0.12;
 /// The largest distance of two stalls, in periods: some stalls hide behind other delays. Guess.
 const MISSING_MAX: f64 = 3.5;
-/// Stalls below this share of the time are not reported. Guess.
-const SHARE_MIN: f64 = 0.02;
 
 /// Recurring stalls.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -63,7 +62,7 @@ pub fn stalls(long: &[LongWrite], request: Bytes) -> Option<Stalls> {
             (one.share * regular).total_cmp(&(other.share * other_regular))
         })
         .map(|(stalls, _)| stalls)
-        .filter(|stalls| stalls.share >= SHARE_MIN)
+        .filter(|stalls| stalls.share >= LITTLE)
 }
 
 /// The long writes that may be stalls: single ones, and pairs.

@@ -14,7 +14,7 @@ use crate::statistics::{count, median, quantile};
 use crate::streams::fill::Fill;
 use crate::streams::slowdown::{Slowdown, Stretch};
 use crate::streams::sustained::maybe_memory;
-use crate::thresholds::{REPEATED, ROUGH_MODEL_ERROR};
+use crate::thresholds::{LIKELY, REPEATED, ROUGH_MODEL_ERROR};
 
 const ID: FindingId = FindingId::WriteBufferBytes;
 /// Memory is at least this many times as fast as the flash. Guess.
@@ -26,9 +26,6 @@ const EDGE_WRITES: f64 = 1.5;
 /// The largest write buffer that is considered. Guess: larger ones were not seen in sticks. A burst of at
 /// most this size may fit into it whole.
 pub const MEMORY_MAX: Bytes = Bytes::mib(4);
-/// The probability of memory that does not show, since the flash empties it as fast as the link fills it.
-/// Guess.
-const UNSEEN_MEMORY_ERROR: f64 = 0.1;
 
 /// A small write into memory takes at most this time, seconds. Guess: a command over USB; flash takes longer
 /// to program a page.
@@ -105,7 +102,7 @@ fn none(data: &WriteBufferData, stream: Option<&SustainedData>) -> Finding {
     }
     let evidence =
         StreamEvidence::BurstsAlike { writes: times.len(), request: data.request, write_s: typical };
-    let confidence = Confidence::new(1.0 - UNSEEN_MEMORY_ERROR);
+    let confidence = Confidence::new(LIKELY);
     Finding::exact(ID, Value::Bytes(Bytes::ZERO), confidence, Evidence::Stream(evidence))
 }
 

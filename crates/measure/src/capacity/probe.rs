@@ -10,7 +10,7 @@ use flashscope_record::capacity::{CapacityCost, CapacityVerdict};
 
 use super::stamped::{NAME, Place, Stamped};
 use super::verdict::Outcome;
-use super::{ALIGNMENT, MARGIN_PART, Settings, alias, place, run_below, verify};
+use super::{ALIGNMENT, MARGIN_PART, OLDEST, Settings, alias, place, run_below, verify};
 use crate::contract::{Estimate, Expected, Observer};
 use crate::forecast::Stage;
 
@@ -24,8 +24,6 @@ const RUN_PART: u64 = 4;
 /// write may take more than a second.
 const PAIRS_MAX: u64 = 16;
 const PAIRS_TIME_MAX: Duration = Duration::from_secs(1);
-/// Places of the run that are read back: the oldest, and others in random order.
-const OLDEST: u64 = 16;
 const SAMPLES: u64 = 48;
 /// The share of the time that writing may take, in tenths. Reading for images takes the rest,
 const WRITING_TENTHS: u32 = 6;

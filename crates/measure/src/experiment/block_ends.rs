@@ -21,6 +21,7 @@ use crate::experiment::align::own_multiple;
 use crate::experiment::free_offsets::FreeOffsets;
 use crate::experiment::registration::{Access, Registration};
 use crate::session::{Session, Stop, not_started, range, to_write};
+use flashscope_infer::thresholds::{LITTLE, SURE};
 
 /// The most erase blocks opened: more than the largest cards keep open.
 const OPENINGS_MAX: usize = 140;
@@ -47,8 +48,6 @@ const BYTES_FILLED_MAX: Bytes = Bytes::mib(105);
 const REQUEST: Bytes = Bytes::kib(32);
 /// The smallest write size.
 const REQUEST_MIN: Bytes = Bytes::kib(4);
-/// A size with a higher posterior probability is confirmed.
-const PLAUSIBLE: f64 = 0.95;
 /// The least expected information of a test, in nats.
 const INFORMATION_MIN: f64 = 0.002;
 /// Candidate multiples of each size.
@@ -59,8 +58,6 @@ const NEARLY: f64 = 0.9;
 const FEW: u64 = 16;
 /// The smallest size whose multiples are candidates, if no page is known.
 const SIZE_MIN: Bytes = Bytes::kib(16);
-/// Multiples of an erase block with at least this posterior probability are candidates.
-const LIKELY: f64 = 0.02;
 /// A common multiple of several sizes tests all of them at once.
 const FACTORS: [u64; 8] = [1, 3, 5, 7, 15, 21, 35, 105];
 
@@ -251,7 +248,7 @@ impl Run<'_, '_> {
     /// The most informative offset. Among equally good ones, the farthest from all ranges written.
     fn next(&mut self, posterior: &BlockPosterior) -> Option<Bytes> {
         let (best, probability) = posterior.verdict();
-        let missing = best.filter(|_| probability > PLAUSIBLE).and_then(|block| posterior.missing(block));
+        let missing = best.filter(|_| probability > SURE).and_then(|block| posterior.missing(block));
         if let Some((missing, block)) = missing.zip(best) {
             let mut offsets = self.multiples(missing, 4 * MULTIPLES);
             offsets.retain(|offset| missing == block || !posterior.is_end(*offset, block));
@@ -262,7 +259,7 @@ impl Run<'_, '_> {
         let doublings = std::iter::successors(Some(smallest), |size| Some(*size * 2));
         let sizes = doublings.take_while(|size| *size < self.free.end());
         // The multiples above miss a block that holds no whole pages.
-        let likely = blocks.iter().filter_map(|(block, probability)| block.filter(|_| *probability > LIKELY));
+        let likely = blocks.iter().filter_map(|(block, probability)| block.filter(|_| *probability > LITTLE));
         let sizes: Vec<Bytes> =
             sizes.flat_map(|size| FACTORS.map(|factor| size * factor)).chain(likely).collect();
         let offsets: Vec<Bytes> =

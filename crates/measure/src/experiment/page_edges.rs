@@ -10,6 +10,7 @@ use flashscope_record::observation::{PageEdge, WriteSizeData};
 
 use crate::experiment::gapless_writer::GaplessWriter;
 use crate::session::Stop;
+use flashscope_infer::thresholds::{CLEARLY_LONGER, SURE};
 
 /// The most boundaries tested. Guess: a page undecided by then is hidden in noise.
 const EDGES_MAX: usize = 160;
@@ -17,8 +18,6 @@ const EDGES_MAX: usize = 160;
 const BYTES_MAX: Bytes = Bytes::mib(5);
 /// The most device time. Guess.
 const SECONDS_MAX: f64 = 8.0;
-/// A page with a higher posterior probability is plausible.
-const PLAUSIBLE: f64 = 0.9;
 /// The next boundaries of each plausible page that are candidates.
 const NEXT_EDGES: u64 = 4;
 /// The size of the writes that test for a write buffer. Two flushes follow each of them.
@@ -27,9 +26,6 @@ const BUFFER_TEST_WRITE: Bytes = Bytes::kib(4);
 const BUFFER_TEST_GRID: Bytes = Bytes::kib(64);
 /// The number of these writes.
 const BUFFER_TESTS: usize = 3;
-/// A device with a write buffer takes at least 1.5 times as long for the first flush as for the second.
-/// Guess.
-const BUFFER_FLUSH_RATIO: f64 = 1.5;
 
 /// The most requests that a search makes.
 pub const fn requests_max() -> u64 {
@@ -61,7 +57,7 @@ pub fn search(
     }
     writer.flush_each(false);
     let (page, probability) = posterior.verdict();
-    Ok(page.filter(|_| probability > PLAUSIBLE))
+    Ok(page.filter(|_| probability > SURE))
 }
 
 /// Whether the device completes writes that are still in its memory: a flush then waits for them.
@@ -77,7 +73,7 @@ fn has_write_buffer(writer: &mut GaplessWriter<'_, '_>) -> Result<bool, Stop> {
         second.extend(writer.flush()?.map(|latency| latency.as_secs_f64()));
     }
     let flushes = median(&first).zip(median(&second));
-    Ok(flushes.is_some_and(|(first, second)| first > second * BUFFER_FLUSH_RATIO))
+    Ok(flushes.is_some_and(|(first, second)| first > second * CLEARLY_LONGER))
 }
 
 /// The size of the small writes, and the end of the search.
@@ -100,7 +96,7 @@ impl Search {
         // Shifted by half a write, none of the three writes crosses a boundary.
         let beside = first.round_up(self.write) + self.write / 2;
         let missing =
-            posterior.missing().filter(|_| posterior.verdict().1 > PLAUSIBLE).map(|missing| match missing {
+            posterior.missing().filter(|_| posterior.verdict().1 > SURE).map(|missing| match missing {
                 Missing::Edges(page) => first.round_up(page),
                 Missing::Others => beside,
             });

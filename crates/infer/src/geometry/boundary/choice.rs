@@ -8,10 +8,8 @@ use crate::geometry::boundary::limits::{ERASE_BLOCK_MIN, HARDLY, step_min_s};
 use crate::geometry::staircase::Explanation;
 use crate::sizes::{FACTORS, sizes};
 use crate::statistics::count;
-use crate::thresholds::{CLEAR, DECIDED, SURE_ENOUGH};
+use crate::thresholds::{CLEAR, DECIDED, SURE, SURE_ENOUGH};
 
-/// The same for a page, which reads know less well: a write may fill several planes' pages. Guess.
-const PAGE_DECIDED: f64 = 0.95;
 /// The largest block that has to be excluded. Guess: larger ones are rare, and have so few boundaries that
 /// excluding them would cost more than all others.
 const COMMON_BLOCK_MAX: Bytes = Bytes::mib(32);
@@ -26,7 +24,7 @@ pub fn is_decided(explanations: &[Explanation], figures: &Figures) -> bool {
         Some(_) => of_block(explanations) >= DECIDED,
         None => nothing_hides(figures) && hiding(explanations, figures).is_empty(),
     };
-    block_is_decided && (page >= PAGE_DECIDED || (best.pages.is_empty() && nothing_hides(figures)))
+    block_is_decided && (page >= SURE || (best.pages.is_empty() && nothing_hides(figures)))
 }
 
 /// Whether one block of at most [`COMMON_BLOCK_MAX`] is sure enough to be reported.

@@ -15,6 +15,7 @@ use crate::geometry::boundary::limits::ERASE_BLOCK_MAX;
 use crate::geometry::staircase::{Explanation, Level};
 use crate::method::Method;
 use crate::statistics::count;
+use crate::thresholds::UNUSUAL;
 
 /// The expected size of a step, as a share of a read's time. Published ones are 6 to 60 %
 /// (docs/methods/align.md); the middle is a guess.
@@ -50,9 +51,6 @@ struct Shape {
     log_prior: f64,
 }
 
-/// The prior weight of what contradicts the page by writes, which may be two planes' pages. Guess.
-const AGAINST_WRITES: f64 = 0.01;
-
 fn shapes(candidates: &[Bytes], method: Method, known: Option<Bytes>) -> Vec<Shape> {
     let of_pages =
         |levels: &[Level]| levels.iter().map(|level| method.prior(page_prior(*level))).product::<f64>();
@@ -68,7 +66,7 @@ fn shapes(candidates: &[Bytes], method: Method, known: Option<Bytes>) -> Vec<Sha
         let against = |block: Bytes| {
             let contradicts =
                 known.is_some_and(|known| largest > known || block < known * PAGES_PER_BLOCK_MIN);
-            if contradicts { AGAINST_WRITES } else { 1.0 }
+            if contradicts { UNUSUAL } else { 1.0 }
         };
         shapes.push(Shape {
             pages: pages.clone(),

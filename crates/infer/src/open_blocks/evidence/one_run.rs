@@ -7,17 +7,13 @@ use flashscope_record::observation::{OpenUnitsData, OpeningPair, Order};
 use super::sequence::{WriteSequence, write_sequences};
 use crate::slow_classifier::SlowClassifier;
 use crate::statistics::{count, median};
-use crate::thresholds::REPEATED;
+use crate::thresholds::{OF_THE_SAME_KIND, REPEATED, STALLS_MAX};
 
 /// The fewest continued blocks for a judgement. Guess.
 const CONTINUED_MIN: usize = 8;
-/// A continued write is as slow as an opening from this share of the extra time of an opening on. Guess.
-const AS_SLOW: f64 = 0.5;
 /// More than this share of the writes that switch between open blocks is as slow, if each closes the other.
 /// Guess.
 const SWITCHED_SLOW: f64 = 0.5;
-/// More than this share of the writes in one block is as slow, if slow writes do not depend on blocks. Guess.
-const CONTINUED_SLOW: f64 = 0.2;
 
 /// Whether pairs of blocks show that one sequential run is taken only. The threshold of the search may be far
 /// above the time of closing a block, if one merge in many is far longer.
@@ -53,7 +49,7 @@ fn second_opening(data: &OpenUnitsData) -> Option<(WriteSequence<'_>, f64)> {
 /// blocks.
 fn continues_as_slowly(data: &OpenUnitsData) -> bool {
     let Some((sequence, second)) = second_opening(data) else { return false };
-    let as_slow = second * AS_SLOW;
+    let as_slow = second * OF_THE_SAME_KIND;
     let (mut opened, mut last) = (HashSet::new(), None);
     let (mut switched, mut continued) = (Vec::new(), Vec::new());
     for (_, unit, latency) in sequence.writes(Order::Linear) {
@@ -69,7 +65,7 @@ fn continues_as_slowly(data: &OpenUnitsData) -> bool {
         let slow = writes.iter().filter(|slow| **slow).count();
         writes.len() >= CONTINUED_MIN && count(slow) > count(writes.len()) * share
     };
-    are_slow(&switched, SWITCHED_SLOW) || are_slow(&continued, CONTINUED_SLOW)
+    are_slow(&switched, SWITCHED_SLOW) || are_slow(&continued, STALLS_MAX)
 }
 
 #[cfg(test)]

@@ -9,18 +9,13 @@ use crate::open_blocks::posterior::Posterior;
 use crate::open_blocks::prior::Prior;
 use crate::slow_classifier::SlowClassifier;
 use crate::statistics::{count, median};
-use crate::thresholds::REPEATED;
+use crate::thresholds::{MOST, OF_THE_SAME_KIND, REPEATED};
 
 /// The share of hidden merges over data: in a log that maps two or four pages at once, a run often stops at
 /// the end of them, and nothing has to be copied. Guess.
 const HIDDEN_OVER_DATA: f64 = 0.1;
 /// The first two random writes may open the block, and do not count. Guess.
 const OPENING_WRITES: usize = 2;
-/// The extra time of a group that is merged whole, as a share of a merge: a log may have to copy one page.
-/// Guess.
-const WHOLE_MERGE_SHARE: f64 = 0.6;
-/// At least this share of the groups is merged whole, if the controller is no log. Guess.
-const WHOLE_GROUPS: f64 = 0.75;
 /// A merge shows in a group if it takes more than this share of the time of the group. Guess.
 const VISIBLE_SHARE: f64 = 0.1;
 /// The first backward groups do not count: one may open the block, the other follows data that was just
@@ -70,9 +65,9 @@ fn merges_whole_groups(groups: &[Group], merge_seconds: f64) -> Option<bool> {
     let sequential = seconds(|group| group.in_order).reduce(f64::min)?;
     let backward: Vec<f64> = seconds(|group| group.backward).skip(GROUPS_SKIPPED).collect();
     let shows = backward.len() >= REPEATED && merge_seconds > sequential * VISIBLE_SHARE;
-    let is_merged = |seconds: &&f64| **seconds - sequential > merge_seconds * WHOLE_MERGE_SHARE;
+    let is_merged = |seconds: &&f64| **seconds - sequential > merge_seconds * OF_THE_SAME_KIND;
     let merged = backward.iter().filter(is_merged).count();
-    shows.then(|| count(merged) >= count(backward.len()) * WHOLE_GROUPS)
+    shows.then(|| count(merged) >= count(backward.len()) * MOST)
 }
 
 #[cfg(test)]

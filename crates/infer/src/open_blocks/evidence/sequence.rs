@@ -8,9 +8,8 @@ use flashscope_record::observation::{OpenUnitsCell, OpenUnitsData, Order};
 
 use crate::copying::COPY_BYTES_PER_S_MAX;
 use crate::slow_classifier::SlowClassifier;
+use crate::thresholds::REPEATED;
 
-/// The fewest writes of a baseline. Guess.
-const BASELINE_MIN: usize = 3;
 /// The number of units in a round-robin baseline, for devices on which only a continued write is faster.
 pub const ROUND_ROBIN_UNITS: u32 = 2;
 
@@ -29,7 +28,7 @@ pub fn baseline_classifier(cells: &[OpenUnitsCell]) -> Option<SlowClassifier> {
 fn baseline_round_robin(cells: &[OpenUnitsCell], units: u32) -> Option<SlowClassifier> {
     let first = cells.first().filter(|cell| cell.order == Order::Linear && cell.open_units == units)?;
     let times: Vec<Duration> = first.writes().skip(units as usize).map(|(_, latency)| latency).collect();
-    SlowClassifier::from_baseline(&times).filter(|_| times.len() >= BASELINE_MIN)
+    SlowClassifier::from_baseline(&times).filter(|_| times.len() >= REPEATED)
 }
 
 /// Whether a merge with this extra time, seconds, hardly copies an erase block: then it is worth testing

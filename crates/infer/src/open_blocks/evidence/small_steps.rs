@@ -5,7 +5,8 @@ use std::time::Duration;
 use flashscope_record::observation::Order;
 
 use super::sequence::WriteSequence;
-use crate::statistics::{count, quantile};
+use crate::statistics::{count, lower_quartile, quantile};
+use crate::thresholds::REPEATED;
 
 /// Times drift if the mean square of successive differences is below this share of twice the variance.
 /// Independent times give 1; steps of a few writes each some tenths. Guess.
@@ -20,10 +21,6 @@ const STEP: f64 = 0.4;
 const STANDING_OUT: f64 = 0.33;
 /// The number of neighbours on either side of a write. Guess.
 const NEIGHBOURS: usize = 12;
-/// The quantile of the neighbours that stands for writes without a merge. Guess.
-const NEIGHBOURS_QUANTILE: f64 = 0.25;
-/// More than this number of small steps must stand out. Guess.
-const SMALL_STEPS: usize = 3;
 /// At least this share of the later half of the writes must be fast. Guess.
 const FAST_SHARE_MIN: f64 = 0.2;
 
@@ -40,13 +37,13 @@ pub(super) fn has_small_steps(sequence: &WriteSequence<'_>) -> bool {
         let neighbours = &writes[index.saturating_sub(NEIGHBOURS)..writes.len().min(*index + NEIGHBOURS)];
         let seconds: Vec<f64> = neighbours.iter().map(Duration::as_secs_f64).collect();
         let without_step = latency.as_secs_f64() / small.threshold_seconds() * small.typical_seconds();
-        quantile(&seconds, NEIGHBOURS_QUANTILE).is_none_or(|neighbours| without_step > neighbours)
+        lower_quartile(&seconds).is_none_or(|neighbours| without_step > neighbours)
     };
     let steps: Vec<_> = writes.iter().enumerate().filter(|(_, latency)| is_small(latency)).collect();
     let standing_out = steps.iter().filter(|step| stands_out(step)).count();
     let without_merges = writes.iter().filter(|latency| !sequence.classifier.is_slow(**latency));
     let seconds: Vec<f64> = without_merges.map(Duration::as_secs_f64).collect();
-    standing_out > SMALL_STEPS
+    standing_out > REPEATED
         && count(standing_out) > count(steps.len()) * STANDING_OUT
         && has_fast
         && !drifts(&seconds)

@@ -8,23 +8,18 @@ use super::small_steps::has_small_steps;
 use crate::open_blocks::posterior::{OPEN_MAX, Posterior};
 use crate::slow_classifier::SlowClassifier;
 use crate::statistics::count;
+use crate::thresholds::{LITTLE, NEARLY_ALL, STALLS_MAX};
 
 /// The fewest switches between blocks for a judgement, ...
 const SWITCHES_MIN: usize = 8;
-/// ... of which at least this share costs a merge. Guess.
-const SWITCHES_COSTLY: f64 = 0.9;
 
 /// The log Bayes factor of small steps on the first sequence, nats, if larger ones give no number. On a slow
 /// link, or with large pages, a log completes in less than half the time of a write. Later requests below a
 /// page take longer than that in another block. Guess.
 const SMALL_STEPS_NATS: f64 = 5.0;
-/// Higher thresholds are tried from this share of stalls on, ...
-const STALLS_TRIED: f64 = 0.03;
 /// ... or from this number of stalls per whole turn. Then the threshold is at most the geometric mean of
 /// writes without and with a merge. Guess.
 const STALLS_PER_TURN_TRIED: f64 = 0.1;
-/// A threshold that turns more than this share of the writes into stalls is implausible. Guess.
-const STALLS_MAX: f64 = 0.2;
 /// The thresholds tried, in multiples of the baseline. Guess.
 const THRESHOLDS: [f64; 3] = [6.0, 15.0, 40.0];
 /// The least log Bayes factor of another threshold, nats. Guess.
@@ -89,13 +84,13 @@ fn switches_cost(sequence: &WriteSequence<'_>, classifier: SlowClassifier) -> bo
         .collect();
     let pairs: Vec<_> = writes.windows(2).filter(|pair| pair[0].0 == pair[1].0).collect();
     let costly = pairs.iter().filter(|pair| pair[0].1 && !pair[1].1).count();
-    pairs.len() >= SWITCHES_MIN && count(costly) >= count(pairs.len()) * SWITCHES_COSTLY
+    pairs.len() >= SWITCHES_MIN && count(costly) >= count(pairs.len()) * NEARLY_ALL
 }
 
 /// The same with a higher threshold if the device stalls.
 pub(super) fn with_stall_thresholds(best: Posterior, sequences: &[WriteSequence<'_>]) -> Posterior {
     // With a negative log Bayes factor, other events are taken for merges.
-    let threshold_max = if best.stall_share() >= STALLS_TRIED || best.log_bayes_factor() < 0.0 {
+    let threshold_max = if best.stall_share() >= LITTLE || best.log_bayes_factor() < 0.0 {
         f64::INFINITY
     } else if best.stalls_per_turn() >= STALLS_PER_TURN_TRIED {
         best.merge_threshold()

@@ -3,10 +3,8 @@
 use super::{OPEN_MAX, Posterior};
 use crate::open_blocks::eviction::EvictionLaw;
 use crate::open_blocks::limits::DECIDED;
-use crate::thresholds::{GRANTED, SURE};
+use crate::thresholds::{GRANTED, STALLS_MAX, SURE};
 
-/// The largest share of stalls with which a number can be reported, ...
-const STALLS_MAX: f64 = 0.28;
 /// ... except with at least this log Bayes factor, nats. Guess.
 const STALLS_DESPITE_NATS: f64 = 8.0;
 /// The number of units open at once that excludes a small number, if the search ends early. Guess: most cards

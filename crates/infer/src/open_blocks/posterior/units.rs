@@ -1,16 +1,8 @@
 //! The units that were written, and what opening them cost.
 
 use super::Posterior;
-use crate::statistics::{count, median, quantile};
-
-/// Below this probability of being open, a unit counts as closed. Guess.
-const OPEN_PROBABILITY_MIN: f64 = 0.01;
-/// The fewest openings beyond the units that fit for a judgement. Guess.
-const OPENINGS_BEYOND_MIN: usize = 3;
-/// The highest probability that one of the opened units has lost its slot. Guess.
-const CLOSED_MAX: f64 = 0.05;
-/// The quantile of slow writes that stands for the shortest merges. Guess.
-const SHORTEST_QUANTILE: f64 = 0.1;
+use crate::statistics::{count, lower_quartile, median};
+use crate::thresholds::{LITTLE, SEVERAL, SURE};
 
 impl Posterior {
     /// The number of units that were written and can be written again.
@@ -49,7 +41,7 @@ impl Posterior {
         let stays = 1.0 - 1.0 / f64::from(slots.max(1));
         let may_be_open = move |index: &&usize| {
             let merges = self.slow_seconds.len() - self.slow_at_write.get(index).copied().unwrap_or(0);
-            stays.powf(count(merges)) > OPEN_PROBABILITY_MIN
+            stays.powf(count(merges)) > LITTLE
         };
         self.recent.iter().rev().filter(may_be_open).filter_map(|index| self.unit_of(*index))
     }
@@ -86,7 +78,7 @@ impl Posterior {
     /// collected as blocks are opened, most slow writes are collections.
     #[must_use]
     pub fn shortest_merges_seconds(&self) -> Option<f64> {
-        let shortest = quantile(&self.slow_seconds, SHORTEST_QUANTILE);
+        let shortest = lower_quartile(&self.slow_seconds);
         shortest.map(|seconds| seconds - self.classifier.typical_seconds())
     }
 
@@ -108,7 +100,7 @@ impl Posterior {
     pub fn opens_fast_beyond(&self, number: u32) -> bool {
         let beyond = || self.opening_seconds.iter().skip(number as usize);
         let slow = beyond().filter(|seconds| self.is_slow_opening(**seconds)).count();
-        beyond().count() >= OPENINGS_BEYOND_MIN && slow * 2 < beyond().count()
+        beyond().count() >= SEVERAL && slow * 2 < beyond().count()
     }
 
     /// The number of slow ones among the last openings.
@@ -127,6 +119,6 @@ impl Posterior {
         let fewer = |opened: usize| self.numbers().iter().take(opened).sum::<f64>();
         self.writes_into.len() >= units
             && self.opening_seconds.iter().skip(1).all(|seconds| self.is_slow_opening(*seconds))
-            && fewer(self.writes_into.len()) < CLOSED_MAX
+            && fewer(self.writes_into.len()) < 1.0 - SURE
     }
 }

@@ -11,24 +11,13 @@ use super::weighed::Search;
 use crate::open_blocks::evidence::WriteSequence;
 use crate::open_blocks::{evidence, garbage_collection};
 use crate::statistics::{count, lower_quartile, median};
-use crate::thresholds::SEVERAL;
+use crate::thresholds::{ALIKE, MOST, SEVERAL, STALLS_MAX};
 
-/// Over data, the number of units is unknown if more than this share of the writes is slow whatever the
-/// number of blocks. Guess.
-const STALLS_OVER_DATA_MAX: f64 = 0.2;
 /// A log completes what it maps at once in less than this many writes. What costs more is another thing, such
 /// as a cache that is emptied. Guess.
 const COMPLETION_WRITES_MAX: f64 = 7.0;
 /// Merges below this share of a write have to be alike: ...
 const SMALL_STEP: f64 = 0.5;
-/// ... equal within this share, for ...
-const ALIKE: f64 = 0.1;
-/// ... this share of them. Guess.
-const MOST_ALIKE: f64 = 0.75;
-/// ... of which this share takes the median time or twice that, ...
-const ALIKE_SHARE: f64 = 0.75;
-/// ... within this share. Stalls for other reasons differ by their own length. Guess.
-const ALIKE_TOLERANCE: f64 = 0.2;
 /// The middle half of the distances between collections differs by at most this share of their median. For
 /// exponential distances, those of random events, it is ln 3 / ln 2 = 1.6. Guess: half of that.
 const UNEVENNESS_MAX: f64 = 0.8;
@@ -66,7 +55,7 @@ impl<'a> Search<'a> {
             linear,
             random: self.random.clone(),
         };
-        let fits = over.fits(Order::Linear).filter(|_| over.linear.stall_share() <= STALLS_OVER_DATA_MAX)?;
+        let fits = over.fits(Order::Linear).filter(|_| over.linear.stall_share() <= STALLS_MAX)?;
         let (seconds, _) = over.merge(Order::Linear, fits)?;
         let typical = classifier.typical_seconds();
         // A log completes as much each time; a disk's head that has to move takes a different time each.
@@ -82,7 +71,7 @@ impl<'a> Search<'a> {
         let Some(median_s) = median(&seconds) else { return false };
         let is_alike =
             |own: &&f64| [0.5, 1.0, 2.0].iter().any(|times| (**own / (median_s * times) - 1.0).abs() < ALIKE);
-        count(seconds.iter().filter(is_alike).count()) >= count(seconds.len()) * MOST_ALIKE
+        count(seconds.iter().filter(is_alike).count()) >= count(seconds.len()) * MOST
     }
 }
 
@@ -93,7 +82,7 @@ fn collected_in_one_run(data: &OpenUnitsData) -> Option<Collection> {
     let seconds = median(&own).filter(|_| own.len() >= SEVERAL)?;
     // One request may wait for two collections.
     let is_alike =
-        |own: &&f64| [1.0, 2.0].iter().any(|times| (**own / (seconds * times) - 1.0).abs() < ALIKE_TOLERANCE);
+        |own: &&f64| [1.0, 2.0].iter().any(|times| (**own / (seconds * times) - 1.0).abs() < ALIKE);
     let alike = own.iter().filter(is_alike).count();
     if garbage_collection::unevenness(&data.one_run).is_some_and(|unevenness| unevenness > UNEVENNESS_MAX) {
         return None;
@@ -103,7 +92,7 @@ fn collected_in_one_run(data: &OpenUnitsData) -> Option<Collection> {
         data.one_run.first()?.writes().map(|(_, latency)| latency.as_secs_f64()).collect();
     let is_free = lower_quartile(&scattered)? < lower_quartile(&sequential)? * SCATTERED_FREE;
     let every = written_in(&data.one_run) / u64::try_from(own.len()).ok()?;
-    (is_free && count(alike) >= count(own.len()) * ALIKE_SHARE).then_some(Collection { every, seconds })
+    (is_free && count(alike) >= count(own.len()) * MOST).then_some(Collection { every, seconds })
 }
 
 /// The bytes written by these.

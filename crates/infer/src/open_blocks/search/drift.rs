@@ -8,9 +8,7 @@ use flashscope_record::observation::OpenUnitsData;
 use crate::open_blocks::posterior::Posterior;
 use crate::slow_classifier::SlowClassifier;
 use crate::statistics::lower_quartile;
-
-/// A change of at least this share of a merge is like a merge. Guess.
-const LIKE_A_MERGE: f64 = 0.6;
+use crate::thresholds::OF_THE_SAME_KIND;
 
 /// The change, if the same writes took another time at the end than at the start.
 pub fn drift(data: &OpenUnitsData, classifier: SlowClassifier) -> Option<Reason> {
@@ -28,7 +26,7 @@ pub fn drift_like_merges(
     data.controls.iter().find_map(|control| {
         let seconds: Vec<f64> = control.each().iter().map(Duration::as_secs_f64).collect();
         let fast_quartile_s = lower_quartile(&seconds)?;
-        (fast_quartile_s - at_start.typical_seconds() > merge_seconds * LIKE_A_MERGE)
+        (fast_quartile_s - at_start.typical_seconds() > merge_seconds * OF_THE_SAME_KIND)
             .then(|| changed(at_start, fast_quartile_s))
     })
 }

@@ -6,14 +6,10 @@ use super::kind::LayerKind;
 use super::weighed::Search;
 use crate::open_blocks::eviction::EvictionLaw;
 use crate::open_blocks::posterior;
-use crate::thresholds::{GRANTED, SEVERAL};
+use crate::thresholds::{GRANTED, LITTLE, SEVERAL};
 
 /// ... except for one in this many, or one. Guess.
 const UNSEEN_SHARE: u32 = 10;
-/// A number is surely too many below this probability, ...
-const BEYOND_MAX: f64 = 0.02;
-/// With a larger share of stalls, all slow writes may be stalls. Guess.
-const FEW_STALLS: f64 = 0.02;
 
 impl Search<'_> {
     /// Whether the layer maps less than an erase block at once. A layer with a single open block looks the
@@ -83,7 +79,7 @@ impl Search<'_> {
     /// and merges show in random order.
     fn open_in_sequence(&self) -> Option<u32> {
         let is_short =
-            !self.linear.exceeds_max(posterior::OPEN_MAX + 1) && self.linear.stall_share() <= FEW_STALLS;
+            !self.linear.exceeds_max(posterior::OPEN_MAX + 1) && self.linear.stall_share() <= LITTLE;
         (is_short && self.shows_merges(Order::Random)).then(|| self.linear.open_at_once_max())
     }
 
@@ -93,7 +89,7 @@ impl Search<'_> {
         let posterior = self.posterior(order);
         let verdict = posterior.verdict();
         let beyond: f64 = posterior.numbers().iter().skip(self.units_max(order) as usize).sum();
-        (beyond < BEYOND_MAX && self.shows_merges(order)).then_some((verdict.low, verdict.high))
+        (beyond < LITTLE && self.shows_merges(order)).then_some((verdict.low, verdict.high))
     }
 
     /// Whether merges show clearly, whatever the number of units that fit, and random order was tried.
@@ -103,6 +99,6 @@ impl Search<'_> {
         // If every write merges, the sequential ones show how many stall.
         let stalls =
             if posterior.verdict().number == 0 { self.linear.stall_share() } else { posterior.stall_share() };
-        merges >= SEVERAL && stalls <= FEW_STALLS && self.is_tried(Order::Random)
+        merges >= SEVERAL && stalls <= LITTLE && self.is_tried(Order::Random)
     }
 }

@@ -9,23 +9,15 @@ use super::weighed::Search;
 use crate::copying::{Delay, ERASE_SECONDS};
 use crate::open_blocks::eviction::EvictionLaw;
 use crate::open_blocks::evidence;
-use crate::thresholds::MODEL_ERROR;
+use crate::thresholds::{AS_LIKELY_AS_NOT, MODEL_ERROR, ROUGH_MODEL_ERROR};
 
-/// Added under random eviction, or if some merges must have been hidden. Guess.
-const RANDOM_EVICTION_ERROR: f64 = 0.05;
 /// Shorter merges are something else with this probability. Guess.
 pub const SHORTER_THAN_ERASING: f64 = 0.1;
 /// So are merges in random order that copy this many times as fast as the stick writes: copying programs the
 /// same pages, in several dies at once at most. Guess.
 const COPIES_QUICKLY: f64 = 4.0;
-/// Switches between two blocks that cost less than copying one are no merges with this probability. Guess.
-const MAY_BE_SWITCHES: f64 = 0.05;
 /// A block of fewer writes than this makes the search less sure. Guess.
 const FEW_WRITES: f64 = 24.0;
-
-/// Merges of always the same blocks follow another law than random eviction with this probability. Guess: as
-/// likely as not.
-const ANOTHER_LAW: f64 = 0.5;
 
 impl Search<'_> {
     /// The probability of an error that the posterior does not know. Under random eviction it follows the
@@ -40,7 +32,7 @@ impl Search<'_> {
             self.posterior(order).eviction_probability(EvictionLaw::Random)
         };
         MODEL_ERROR
-            + RANDOM_EVICTION_ERROR * is_random_or_hidden
+            + ROUGH_MODEL_ERROR * is_random_or_hidden
             + few
             + self.merge_model_error(order)
             + self.switch_model_error()
@@ -53,7 +45,7 @@ impl Search<'_> {
         let request = self.sequences.last().map_or(Bytes::ZERO, |sequence| sequence.request);
         let is_short =
             |seconds| evidence::hardly_copies_block(seconds, self.classifier, request, self.data.erase_block);
-        if seconds.is_some_and(is_short) { MAY_BE_SWITCHES } else { 0.0 }
+        if seconds.is_some_and(is_short) { ROUGH_MODEL_ERROR } else { 0.0 }
     }
 
     /// Whether more blocks than fit were written round-robin without a visible merge: then some merges are
@@ -91,7 +83,7 @@ impl Search<'_> {
         let same_blocks = |order: Order| {
             (is_random(order) || self.posterior(order).hides_merges()) && self.merges_the_same_blocks(order)
         };
-        let of_blocks = if same_blocks(order) || same_blocks(Order::Linear) { ANOTHER_LAW } else { 0.0 };
+        let of_blocks = if same_blocks(order) || same_blocks(Order::Linear) { AS_LIKELY_AS_NOT } else { 0.0 };
         let of_cycle = if is_random(Order::Linear) { self.cycle_probability() } else { 0.0 };
         of_blocks.max(of_cycle)
     }

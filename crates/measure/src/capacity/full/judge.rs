@@ -166,6 +166,10 @@ mod tests {
         assert_eq!(seen(200..256, 4, false), Some((CapacityKind::Chain, Some(Bytes::mib(200)))));
         assert_eq!(seen(200..256, 3, false), Some((CapacityKind::Mixed, period)));
         assert_eq!(seen(200..203, 4, false), Some((CapacityKind::Mixed, period)));
-        assert_eq!(seen(200..256, 4, true), Some((CapacityKind::Mixed, period)), "not every place was looked at");
+        assert_eq!(
+            seen(200..256, 4, true),
+            Some((CapacityKind::Mixed, period)),
+            "not every place was looked at"
+        );
     }
 }

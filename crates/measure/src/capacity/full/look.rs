@@ -7,6 +7,7 @@ use flashscope_record::full_capacity::FullProgress;
 
 use super::judge::{self, Judged};
 use super::pass::Io;
+use crate::capacity::MARGIN_PART;
 
 /// Bad places that are tried again. Guess: a share of 25 % is then known within 11 percentage points.
 const PLACES_MAX: usize = 64;
@@ -14,8 +15,6 @@ const PLACES_MAX: usize = 64;
 const OVERWRITTEN_MAX: Bytes = Bytes::mib(256);
 /// The most of a device that is overwritten for this purpose.
 const OVERWRITTEN_PART: u64 = 4;
-/// The cached end is overwritten by this much more than its length.
-const MARGIN_PART: u64 = 16;
 
 /// Tries bad places again, and judges the device.
 pub fn second_look(io: &mut Io<'_>, progress: &mut FullProgress) -> Result<Judged, DeviceError> {

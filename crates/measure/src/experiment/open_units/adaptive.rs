@@ -10,6 +10,7 @@ use flashscope_infer::open_blocks::posterior::Posterior;
 use flashscope_infer::slow_classifier::SlowClassifier;
 use flashscope_record::observation::{OpenUnitsCell, Order};
 
+use super::parameters::SLOW_OPENINGS;
 use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::search::Search;
 use crate::session::Stop;
@@ -21,11 +22,6 @@ const REPEATS_MAX: u32 = 3;
 const FIRST_CHECK: usize = 16;
 /// After 1000 writes evenly spaced slow writes are garbage collection, and the search ends. Guess.
 const COLLECTION_CHECK: usize = 1000;
-/// Slow openings without any other slow write after which pairs of blocks are tested. Small numbers are usual
-/// on a used stick.
-const SLOW_OPENINGS: usize = 4;
-/// The same for large blocks, for which the test costs more.
-const SLOW_OPENINGS_LARGE: usize = 7;
 /// The largest block to which [`SLOW_OPENINGS`] applies.
 const SMALL_BLOCK: Bytes = Bytes::mib(4);
 
@@ -250,12 +246,10 @@ impl Search<'_, '_> {
 
     /// Whether pairs should be tested: every opening was slow, and no other write. Once only.
     fn should_open_pairs(&self, posterior: &Posterior) -> bool {
-        let enough =
-            if self.experiment.erase_block > SMALL_BLOCK { SLOW_OPENINGS_LARGE } else { SLOW_OPENINGS };
         self.affords_whole_pair()
             && self.may_test_pairs()
             && !self.over_data
-            && posterior.opens_slowly(enough)
+            && posterior.opens_slowly(SLOW_OPENINGS as usize)
     }
 
     /// Whether a single sequential log may explain the number found: such a log merges now and then,

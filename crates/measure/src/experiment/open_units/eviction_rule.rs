@@ -8,13 +8,12 @@ use flashscope_infer::open_blocks::posterior::Posterior;
 use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::search::{ROUNDS_MAX, Search};
 use crate::session::Stop;
+use flashscope_infer::thresholds::LITTLE;
 
 /// The largest number of open units for which the eviction rule is tested: more units take too many writes.
 pub(super) const NUMBER_MAX: u32 = 8;
 /// Rounds of such a test. Guess.
 const TEST_ROUNDS_MAX: u32 = 12;
-/// The test goes on while either rule has this probability at least.
-const UNDECIDED: f64 = 0.015;
 /// In a confirming round one in 16 writes may stall. Guess.
 const WRITES_PER_STALL: u32 = 16;
 
@@ -90,7 +89,7 @@ impl Search<'_, '_> {
         let number = verdict.number + 1;
         for _ in 0..TEST_ROUNDS_MAX {
             let is_undecided =
-                (UNDECIDED..1.0 - UNDECIDED).contains(&posterior.eviction_probability(EvictionLaw::Random));
+                (LITTLE..1.0 - LITTLE).contains(&posterior.eviction_probability(EvictionLaw::Random));
             if !is_undecided || self.is_spent(pool.order) {
                 break;
             }

@@ -7,19 +7,16 @@ use flashscope_infer::open_blocks::evidence;
 use flashscope_infer::open_blocks::posterior::Posterior;
 use flashscope_record::observation::Order;
 
+use super::parameters::{NUMBER_MIN, SLOW_OPENINGS};
 use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::search::Search;
 use crate::session::{FILL_REQUEST, Stop, fill, range};
 use flashscope_infer::thresholds::GRANTED;
 
-/// The smallest number of open blocks for this test. Fewer are found quickly by round-robin writes.
-const NUMBER_MIN: u32 = 3;
 /// Blocks filled beyond the number open, as some were closed before.
 const SPARE: u32 = 2;
 /// One more for each 16 open blocks.
 const BLOCKS_PER_SPARE: u32 = 16;
-/// The last four openings decide if all but one of them are slow. Guess.
-const SLOW_OPENINGS: u32 = 4;
 /// Limits the bytes of filling blocks, which may leave nothing for a search afterwards. Guess.
 const BYTES_MAX: Bytes = Bytes::mib(152);
 

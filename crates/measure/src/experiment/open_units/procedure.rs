@@ -8,6 +8,7 @@ use flashscope_infer::open_blocks::posterior::{OPEN_MAX, Posterior};
 use flashscope_infer::slow_classifier::SlowClassifier;
 use flashscope_record::observation::{Order, Times};
 
+use super::parameters::SLOW_OPENINGS;
 use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::search::{BASELINE, Search};
 use crate::session::Stop;
@@ -18,9 +19,6 @@ const CONTROL_UNCHANGED: usize = 4;
 const CONTROL_STEP: usize = 7;
 /// at most four times: stalls may have fallen into most of them.
 const CONTROL_STEPS_MAX: usize = 4;
-/// Without a merge in sequential writes, random ones are searched only if all but one of the last four
-/// openings were slow.
-const SLOW_OPENINGS: u32 = 4;
 
 /// The most requests of baselines and controls.
 pub(super) const REQUESTS_MAX: u64 = (BASELINE + BASELINE * evidence::ROUND_ROBIN_UNITS) as u64

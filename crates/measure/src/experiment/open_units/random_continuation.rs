@@ -10,14 +10,11 @@ use flashscope_infer::open_blocks::evidence;
 use flashscope_infer::open_blocks::posterior::Posterior;
 use flashscope_record::observation::{OpenUnitsCell, Order};
 
+use super::parameters::{NUMBER_MIN, SLOW_OPENINGS};
 use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::search::{ROUNDS_PER_SLOT, Search, TIME_MAX, oldest_first};
 use crate::session::{Stop, fill, range};
 
-/// The smallest number of open blocks for this test. One or two are found by a few round-robin writes.
-const NUMBER_MIN: u32 = 3;
-/// The last four openings decide if all but one of them are slow,
-const SLOW_OPENINGS: u32 = 4;
 /// or up to eight, if stalls alone would make four slow
 const SLOW_OPENINGS_MAX: u32 = 8;
 /// with more than this probability.

@@ -9,21 +9,18 @@ use flashscope_infer::open_blocks::eviction::EvictionLaw;
 use flashscope_infer::open_blocks::posterior::Posterior;
 use flashscope_record::observation::Order;
 
+use super::parameters::SLOW_OPENINGS;
 use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::search::{BASELINE, Search};
 use crate::session::Stop;
+use flashscope_infer::thresholds::CLEARLY_LONGER;
 
 /// An undecided sequential search under random eviction switches to smaller requests after 24 MiB. Guess.
 const BYTES_BEFORE: Bytes = Bytes::mib(24);
 /// The same limit while LRU eviction is more probable: there few writes decide. Guess.
 const BYTES_BEFORE_LRU: Bytes = Bytes::mib(48);
-/// A smaller request merges if opening a block takes 1.6 times as long as the next write, or the reverse.
-/// Guess.
-const SLOW_RATIO: f64 = 1.6;
 /// Blocks opened to test one size.
 const OPENINGS: u32 = 5;
-/// How many of these must be slow.
-const SLOW_OPENINGS_MIN: u32 = 4;
 /// How much smaller the request becomes if no merge was seen.
 const FACTOR_UNTESTED: u64 = 4;
 
@@ -121,14 +118,14 @@ impl Search<'_, '_> {
                 Ok(written.and_then(|written| written.latency))
             };
             let (Some(opening), Some(next)) = (write()?, write()?) else { return Ok(None) };
-            first += u32::from(opening >= next.mul_f64(SLOW_RATIO));
-            second += u32::from(next >= opening.mul_f64(SLOW_RATIO));
+            first += u32::from(opening >= next.mul_f64(CLEARLY_LONGER));
+            second += u32::from(next >= opening.mul_f64(CLEARLY_LONGER));
             let slow = first.max(second);
-            if slow == SLOW_OPENINGS_MIN || number - opened - slow > OPENINGS - SLOW_OPENINGS_MIN {
+            if slow == SLOW_OPENINGS || number - opened - slow > OPENINGS - SLOW_OPENINGS {
                 break;
             }
         }
-        Ok(match SLOW_OPENINGS_MIN {
+        Ok(match SLOW_OPENINGS {
             enough if first == enough => Some(MergingWrite::First),
             enough if second == enough => Some(MergingWrite::Second),
             _ => None,
