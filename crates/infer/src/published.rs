@@ -22,7 +22,8 @@ type Table = BTreeMap<u32, BTreeMap<Bytes, f64>>;
 /// Where the open units end, the upper quartile of request sizes slows down at least by this factor; ordinary
 /// variation stays below it. The sharpest such step counts. Guess.
 const JUMP: f64 = 2.5;
-/// A number of units is as fast as the fewest if it slows down by less than this factor. Guess.
+/// A number of units is as fast as the fewest if it slows down by less than this factor. So
+/// does a request that escapes the merge, and a larger request of those that pay it. Guess.
 const FAST: f64 = 1.6;
 /// With one unit too many, every request pays a merge if the extra time is at least this share of writing an
 /// erase block, ... Guess.
@@ -39,10 +40,10 @@ const PLATEAU: f64 = 1.2;
 const GROWING: f64 = 1.4;
 /// The extra cost is one per byte if it grows with at least this power of the request size. Guess.
 const PER_BYTE: f64 = 0.75;
-/// Merges show in sizes of which the largest is at least this many times the smallest, ... Guess: no page
+/// Merges show in sizes of which the largest is at least this many times the smallest. Guess: no page
 /// is as large in what reaches up to an eighth of an erase block.
 const FLAT_SPAN: u64 = 8;
-/// ... and each takes at least this share of writing an erase block. Guess.
+/// Each of them takes at least this share of writing an erase block. Guess.
 const MERGE_SHARE: f64 = 0.1;
 
 /// Everything published about open units of one device.

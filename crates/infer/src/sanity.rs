@@ -18,6 +18,9 @@ const REQUESTS_MIN: usize = 16;
 /// flash (ONFI 1.0 parts; slower since). The bus adds 125 µs (USB 2 micro-frame), 20 µs (SuperSpeed), or 2 µs
 /// and the transfer (SD). Guess: less than half of 25 µs.
 const READ_MIN_S: f64 = 10e-6;
+/// Equal requests get slower if the rank correlation of time and order (C. Spearman, 1904) is at least this,
+/// ...
+const CORRELATION_MIN: f64 = 0.9;
 /// ... and the last quarter takes this many times as long as the first. Guess: waves of heat or other work
 /// stay below it.
 const RISE_MIN: f64 = 1.3;
@@ -102,7 +105,7 @@ fn rise(times: &[f64]) -> Option<(f64, f64)> {
     let (quarter, every) = (times.len() / 4, times.len() / CORRELATED_MAX + 1);
     let thinned: Vec<f64> = times.iter().copied().step_by(every).collect();
     let order: Vec<f64> = (0..thinned.len()).map(count).collect();
-    if times.len() < REQUESTS_MIN || rank_correlation(&thinned, &order) < NEARLY_ALL {
+    if times.len() < REQUESTS_MIN || rank_correlation(&thinned, &order) < CORRELATION_MIN {
         return None;
     }
     let ends = (median(&times[..quarter])?, median(&times[times.len() - quarter..])?);
@@ -123,6 +126,7 @@ fn size_does_not_matter(measured: &[&Data]) -> Option<Objection> {
     let large = of(&|size| size * 4 >= largest.get());
     let small = of(&|size| size * LARGE_RATIO <= largest.get());
     let is_too_few = small.len() < SEVERAL || large.len() < SEVERAL;
+    // One half if size does not matter, near one on anything that moves data.
     if is_too_few || probability_longer(&large, &small) >= MOST {
         return None;
     }

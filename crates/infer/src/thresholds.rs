@@ -8,6 +8,9 @@ pub const SURE_ENOUGH: f64 = 0.8;
 /// may be wrong, as for the 95 % intervals.
 pub const SURE: f64 = 0.95;
 
+/// The probability that an interval holds the true value.
+pub const COVERED: f64 = 0.95;
+
 /// A search takes what has this probability for granted, and does not look for it again. Guess: with 0.95,
 /// one in a hundred counts of open units of the zoo (seed 9301) became wrong or unknown.
 pub const GRANTED: f64 = 0.98;
@@ -16,31 +19,30 @@ pub const GRANTED: f64 = 0.98;
 /// (docs/methods/align.md). Guess.
 pub const DECIDED: f64 = 0.998;
 
-/// The most confidence in an answer if something rarer looks the same, such as a controller's other law, or
+/// The most confidence in an answer if a rarer cause looks the same, such as a controller's other law, or
 /// data that were assumed. Guess.
 pub const LIKELY: f64 = 0.9;
 
 /// The probability that a model itself is wrong, which its posterior does not know. Guess.
 pub const MODEL_ERROR: f64 = 0.01;
 
-/// The same for a time or a size that also depends on what nothing shows, such as how full a block was.
-/// Guess.
+/// The probability that a model is wrong whose answer also depends on what nothing shows, such as how full a
+/// block was. Guess.
 pub const ROUGH_MODEL_ERROR: f64 = 0.06;
 
-/// What differs from zero, or from the expected number, by this many standard errors is no chance in any
-/// search. Guess.
+/// A difference of this many standard errors is not chance, even if many sizes are tried. Guess.
 pub const CLEAR: f64 = 5.0;
 
-/// What this number of requests show, no single stall does.
+/// One slow request may be a stall; this many are not.
 pub const REPEATED: usize = 2;
 
-/// The fewest slow requests, or values of any kind, that have a typical size and are no chance. Guess.
+/// The fewest slow requests, or other values, with a usable typical size. Guess: fewer may be chance.
 pub const SEVERAL: usize = 4;
 
 /// A probability or a share below this does not count. Guess.
 pub const LITTLE: f64 = 0.02;
 
-/// At least this share is most of something. Guess: half of it may be chance.
+/// At least this share is most of something. Guess: one half may be chance.
 pub const MOST: f64 = 0.75;
 
 /// At least this share is nearly all of something: a few stalls or failed requests do not matter. Guess.
@@ -49,11 +51,11 @@ pub const NEARLY_ALL: f64 = 0.9;
 /// A cause that nothing decides is as likely as not.
 pub const AS_LIKELY_AS_NOT: f64 = 0.5;
 
-/// The prior weight of what no known controller does, or few. Guess.
+/// The prior weight of what few or no known controllers do. Guess.
 pub const UNUSUAL: f64 = 0.02;
 
 /// Times or distances that differ by at most this share are alike. Guess.
-pub const ALIKE: f64 = 0.1;
+pub const ALIKE: f64 = 0.2;
 
 /// With more than this share of stalls, other events may be taken for merges. Guess.
 pub const STALLS_MAX: f64 = 0.25;
@@ -61,6 +63,6 @@ pub const STALLS_MAX: f64 = 0.25;
 /// What takes this many times as long as usual has a cause of its own. Guess.
 pub const CLEARLY_LONGER: f64 = 1.5;
 
-/// What takes at least this share of a typical delay is one of the same kind: the block may be partly copied
-/// already. Guess.
+/// A delay of at least this share of a typical one is of the same kind. Guess: the block may be partly copied
+/// already.
 pub const OF_THE_SAME_KIND: f64 = 0.5;

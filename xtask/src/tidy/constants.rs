@@ -1,5 +1,5 @@
 //! The comment of a constant says what the number limits and where it comes from, without vague quantities.
-//! The list of all numbers, with these reasons.
+//! `--constants` lists all numbers with these reasons.
 
 use std::fmt::Write as _;
 
@@ -57,10 +57,12 @@ struct Constant<'a> {
 fn constants(file: &File) -> Vec<Constant<'_>> {
     let code = only(&file.text, &file.segments, Kind::Code, ' ');
     let mut constants = Vec::new();
-    let (mut comment, mut is_of_tests) = (String::new(), false);
+    let (mut comment, mut is_of_tests, mut is_marked) = (String::new(), false, false);
     for ((line, text), code) in file.lines().zip(code.lines()) {
         let text = text.trim();
-        is_of_tests |= text == "#[cfg(test)]";
+        // A module of tests in a file of its own ends with a semicolon: what follows is the product's.
+        is_of_tests |= is_marked && text.starts_with("mod ") && text.ends_with(" {");
+        is_marked = text == "#[cfg(test)]" || is_marked && text.starts_with("#[");
         if let Some(words) = text.strip_prefix("//") {
             comment += words.trim_start_matches('/').trim_start();
             comment.push(' ');
@@ -125,11 +127,11 @@ mod tests {
 
     #[test]
     fn numbers_of_the_product_are_listed_with_their_reasons() {
-        let source = "/// At most this. Guess.\npub(super) const MAX: u32 = 8;\nconst NAME: &str = \"a\";\n\
+        let source = "#[cfg(test)]\nmod tests;\n/// At most this. Guess.\npub(super) const MAX: u32 = 8;\nconst NAME: &str = \"a\";\n\
                       const PAIR: [f64; 2] = [1.0, 2.0];\n#[cfg(test)]\nmod tests {\n    const OWN: u32 = 1;\n}\n";
         let files = Files::of([("crates/a.rs", source), ("crates/tests/b.rs", source)]);
         let listed =
-            "crates/a.rs:2: MAX = 8\n    At most this. Guess.\ncrates/a.rs:4: PAIR = [1.0, 2.0]\n    \n";
+            "crates/a.rs:4: MAX = 8\n    At most this. Guess.\ncrates/a.rs:6: PAIR = [1.0, 2.0]\n    \n";
         assert_eq!(list(&files, &[]), format!("{listed}2 numeric constants\n"));
         assert_eq!(list(&files, &["crates/b".to_owned()]), "0 numeric constants\n");
     }

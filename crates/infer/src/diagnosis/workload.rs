@@ -6,8 +6,9 @@
 //! and several files. All of it is written in one go, on a device whose caches are full. The shares are a
 //! choice, not a measurement (docs/diagnosis.md).
 
-use crate::diagnosis::gain::MODEL_FACTOR;
 use flashscope_device::Bytes;
+
+use crate::diagnosis::gain::RUN_FACTOR;
 
 /// The number of streams of [`CopyPart::Interleaved`]: a choice, not a measurement (docs/diagnosis.md).
 pub const STREAMS: u32 = 5;
@@ -59,7 +60,7 @@ pub struct TimePerByte {
 impl TimePerByte {
     /// With the uncertainty of one run.
     pub const fn of_one_run(seconds: f64) -> Self {
-        Self { seconds, factor: MODEL_FACTOR }
+        Self { seconds, factor: RUN_FACTOR }
     }
 }
 

@@ -66,6 +66,7 @@ pub fn unless_merged(finding: &mut Finding) {
             | FindingId::MergeSeconds
     );
     if let (true, Outcome::Found { confidence, .. }) = (rests_on_merges, &mut finding.outcome) {
+        // The erase block may have another size instead.
         *confidence = Confidence::new(confidence.get() * (1.0 - AS_LIKELY_AS_NOT));
     }
 }

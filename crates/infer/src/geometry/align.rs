@@ -32,7 +32,7 @@ const LARGE: Bytes = Bytes::mib(512);
 /// Beside boundaries of pages, a block's step needs only this share of the least step, if both together reach
 /// it: such reads come from flash. Guess.
 const STEP_BESIDE_PAGES: f64 = 0.5;
-/// They differ by at least this, ... Guess.
+/// The shares of slow reads at a block's boundaries and elsewhere differ by at least this, ... Guess.
 const SHARES_APART_MIN: f64 = 0.08;
 /// ... or by this part of the difference that the block's step alone would make, if the noise is many times
 /// the step. Guess.

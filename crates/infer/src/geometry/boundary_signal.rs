@@ -17,7 +17,7 @@ const ID: FindingId = FindingId::ReadBoundarySignal;
 /// The least step in units of the noise; without that, its absence decides nothing. Guess.
 const STEP_NOISES_MIN: f64 = 3.0;
 /// At least this share of the reads across boundaries is on the slow side, and of the others on the fast
-/// side, ... Guess.
+/// side. Guess.
 const HITS_MIN: f64 = 0.55;
 const WOULD_DECIDE: [WouldDecide; 1] = [WouldDecide::QuieterMachine];
 

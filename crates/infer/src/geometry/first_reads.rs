@@ -51,6 +51,8 @@ pub fn loading_s(samples: &[AlignSample]) -> Option<f64> {
         times.into_iter().fold(0.0, f64::max) - times.into_iter().fold(f64::INFINITY, f64::min)
     };
     let loading_s = median(&samples.iter().map(spread).collect::<Vec<_>>())?;
+    // Of 59 sticks of the zoo (seed 901), the lowest has -2.6. Of 22 sticks with several parts of a map in
+    // memory, the highest of those with a wrong erase block has -6.5.
     (errors <= -CLEAR && loading_s >= PAGE_READ_SECONDS).then_some(loading_s)
 }
 

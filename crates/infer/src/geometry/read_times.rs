@@ -10,7 +10,7 @@ use crate::thresholds::MOST;
 /// The least step in a published table, whose noise is not known, as a share of a read's time. Alignment
 /// effects of an NVMe drive are 1 to 3 % (docs/methods/align.md); the margin is a guess.
 const PUBLISHED_STEP_SHARE_MIN: f64 = 0.05;
-/// At least this many rows of a published table are across the boundary, ...
+/// At least this many rows of a published table are across the boundary. Guess.
 const ROWS_MIN: usize = 3;
 
 /// The time of a read beside a boundary, and the limits that follow from it.

@@ -5,7 +5,7 @@
 //! only whole round-robin turns are informative.
 
 use crate::open_blocks::eviction::EvictionLaw;
-use crate::open_blocks::limits::{DECIDED, OPEN_MAX};
+use crate::open_blocks::limits::{EXCLUDED, OPEN_MAX};
 use crate::open_blocks::posterior::Posterior;
 use crate::statistics::{count, entropy, median};
 use crate::thresholds::SURE;
@@ -15,13 +15,13 @@ const BEYOND_ALL: u32 = OPEN_MAX + 1;
 /// Up to this number of units, a random eviction often hits the least recently written one and looks like
 /// LRU, ...
 const FEW: u32 = 4;
-/// ... so that [`DECIDED`] is this instead. Guess.
-const DECIDED_OF_FEW: f64 = 0.0001;
+/// ... so that [`EXCLUDED`] is this instead. Guess.
+const EXCLUDED_OF_FEW: f64 = 0.0001;
 /// Whole turns continue until the probability of random eviction is below this. Guess.
 const STAYS_RANDOM: f64 = 0.1;
 /// Under random eviction, a number is given up below this probability: a foreign block that stays open
 /// unusually long would make the result one too small. Guess: with twice this, one of 193 counts of the zoo
-/// (seed 9301) was.
+/// (seed 9301) was one too small.
 const GIVEN_UP: f64 = 0.0005;
 /// The number found need not be seen open at once after more than this number of turns. Guess.
 const TURNS_TO_PROVE: u32 = 2;
@@ -63,7 +63,7 @@ impl Posterior {
         let fewer = self.fewer();
         let opened = self.writable_units().min(units_max);
         let is_open_question = |number: u32| {
-            let decided = if number <= FEW { DECIDED_OF_FEW } else { DECIDED };
+            let decided = if number <= FEW { EXCLUDED_OF_FEW } else { EXCLUDED };
             (decided..=1.0 - decided).contains(&fewer[number as usize])
         };
         let may_grow = (opened + 1..=units_max.min(BEYOND_ALL)).any(is_open_question);
@@ -165,7 +165,7 @@ impl Posterior {
         let information =
             |number: u32| entropy(fewer[number as usize]) / self.cost(number, fewer[number as usize], merge);
         let best = (units_min + 1..=units_max.min(BEYOND_ALL))
-            .filter(|number| (DECIDED..=1.0 - DECIDED).contains(&fewer[*number as usize]))
+            .filter(|number| (EXCLUDED..=1.0 - EXCLUDED).contains(&fewer[*number as usize]))
             .max_by(|one, other| information(*one).total_cmp(&information(*other)));
         best.map(|number| self.at_least_half_more(number).min(units_max)).or_else(|| self.unproven(units_max))
     }

@@ -264,7 +264,7 @@ impl FirstBlocks {
     pub fn next(&self, count: u32) -> Option<u32> {
         let (end, probability) = self.end();
         let last = count.min(FIRST_BLOCKS).min(end + 1 + TESTED_AFTER);
-        // A single slow one may be a stall.
+        // A single slow one may be a stall: with one in 500 writes it does not decide the end.
         let is_seen_twice = self.tested() > end + 1;
         if probability >= DECIDED && is_seen_twice {
             return None;

@@ -278,9 +278,8 @@ mod tests {
         assert_eq!(class(MERGE), Some(every_size(FtlClass::HybridLog)));
     }
 
-    /// Of nine blocks, one too many, most writes of 32 KiB merge nothing under random eviction. Small writes
-    /// that never merge show it either in whole rounds, or before the survey ends at two that take a little
-    /// longer.
+    /// Nine blocks are one too many. Under random eviction most writes of 32 KiB merge nothing. Small writes
+    /// that never merge show it in whole rounds, or before the survey ends at two that take a little longer.
     #[test]
     fn small_requests_without_merges_bound_the_class_of_a_log() {
         let above = |small: &[Duration]| {
@@ -398,7 +397,7 @@ mod tests {
                     _ => unsure += 1,
                 }
                 if class.is_some() {
-                    assert!(confidence <= LIKELY + 1e-9, "{order:?} {writes} {share}: {confidence}");
+                    assert!(confidence <= 0.9 + 1e-9, "{order:?} {writes} {share}: {confidence}");
                     sure += 1;
                 }
             }

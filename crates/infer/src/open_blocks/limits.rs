@@ -9,4 +9,4 @@ pub const OPEN_MAX: u32 = 128;
 pub const SURVEY_ROUNDS_RANDOM: u32 = 3;
 
 /// The search is over once each number fits with a probability below this, or above 1 less this. Guess.
-pub const DECIDED: f64 = 0.001;
+pub const EXCLUDED: f64 = 0.001;

@@ -16,7 +16,7 @@ pub fn one_run_confidence(search: &Search<'_>) -> Confidence {
         0 | 1 => LIKELY,
         _ => SURE,
     };
-    Confidence::new(probability - if closes_fast(search) { SHORTER_THAN_ERASING } else { 0.0 })
+    Confidence::new(probability * (1.0 - if closes_fast(search) { SHORTER_THAN_ERASING } else { 0.0 }))
 }
 
 /// Whether closing one block for another takes less than erasing one: then a log completes what it maps at

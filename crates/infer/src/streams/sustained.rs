@@ -453,7 +453,7 @@ mod tests {
         assert_eq!(of(31, 23, None).0, None);
         assert_eq!(of(31, 23, Some(Bytes::ZERO)).0, None);
         assert_eq!(of(17, 300, Some(Bytes::ZERO)).0, Some(Value::Bytes(Bytes::mib(17))));
-        for (fast, sure, may_be_memory) in [(40, LIKELY, true), (120, 1.0 - MODEL_ERROR, false)] {
+        for (fast, sure, may_be_memory) in [(40, 0.9, true), (120, 0.98, false)] {
             let (value, confidence, has_caveat) = of(fast, 300, None);
             assert_eq!((value, has_caveat), (Some(Value::Bytes(Bytes::mib(fast))), may_be_memory));
             assert!((confidence - sure).abs() < 1e-9, "{fast}: {confidence}");

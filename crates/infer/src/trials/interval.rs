@@ -10,7 +10,7 @@ use flashscope_record::finding::Confidence;
 use flashscope_record::{Trial, Writeback};
 
 use crate::statistics::{count, median, student_quantile, student_within};
-use crate::thresholds::SURE;
+use crate::thresholds::COVERED;
 
 /// The error of a replayed time by timers and by the emulated host: recordings on sticks that were slow while
 /// they recorded gave times within 0.7 % of those recorded on an instant stick (docs/methods/filesystems.md).
@@ -104,7 +104,7 @@ impl Estimate {
         let middle = modes.iter().map(|mode| mode.median.ln()).sum::<f64>() / number;
         let seconds = || timed.iter().map(|trial| trial.seconds);
         let (least, most) = (seconds().reduce(f64::min)?, seconds().reduce(f64::max)?);
-        let errors = student_quantile(freedom, f64::midpoint(1.0, SURE));
+        let errors = student_quantile(freedom, f64::midpoint(1.0, COVERED));
         let half = |mode: &Mode| errors * deviation / mode.trials.sqrt() + mode.known_error();
         let low = modes.iter().map(|mode| mode.mean - half(mode)).fold(middle, f64::min);
         let high = modes.iter().map(|mode| mode.mean + half(mode)).fold(middle, f64::max);
@@ -130,7 +130,7 @@ impl Estimate {
             pairs().filter(|(own, other)| own.writeback == other.writeback).collect();
         let pairs = if shared.is_empty() { pairs().collect() } else { shared };
         let freedom = self.freedom.min(slower.freedom);
-        let errors = student_quantile(freedom, f64::midpoint(1.0, SURE));
+        let errors = student_quantile(freedom, f64::midpoint(1.0, COVERED));
         let (mut low, mut high, mut middle, mut sure) = (f64::INFINITY, f64::NEG_INFINITY, 0.0, 1.0_f64);
         for (own, other) in &pairs {
             let difference = other.mean - own.mean;

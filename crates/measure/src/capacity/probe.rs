@@ -24,6 +24,7 @@ const RUN_PART: u64 = 4;
 /// write may take more than a second.
 const PAIRS_MAX: u64 = 16;
 const PAIRS_TIME_MAX: Duration = Duration::from_secs(1);
+/// Places of the run that are read back in random order, besides the oldest.
 const SAMPLES: u64 = 48;
 /// The share of the time that writing may take, in tenths. Reading for images takes the rest,
 const WRITING_TENTHS: u32 = 6;

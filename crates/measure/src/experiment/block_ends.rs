@@ -13,6 +13,7 @@ use flashscope_infer::geometry::block_end_posterior::{
     BlockPosterior, TAKEN, classifier as block_classifier, is_full as slots_are_taken,
     some_merge as some_openings_merge,
 };
+use flashscope_infer::thresholds::{LITTLE, SURE};
 use flashscope_record::finding::FindingId;
 use flashscope_record::observation::{BlockEndsData, Crossing, Data, Observations, Opening};
 
@@ -21,7 +22,6 @@ use crate::experiment::align::own_multiple;
 use crate::experiment::free_offsets::FreeOffsets;
 use crate::experiment::registration::{Access, Registration};
 use crate::session::{Session, Stop, not_started, range, to_write};
-use flashscope_infer::thresholds::{LITTLE, SURE};
 
 /// The most erase blocks opened: more than the largest cards keep open.
 const OPENINGS_MAX: usize = 140;

@@ -28,8 +28,8 @@ pub struct EraseBlocks {
     is_backward: bool,
 }
 
-/// The start of the device is left alone: partition table and FAT area, which some cards map page by page.
-/// The experiment *fat-area* tests those blocks.
+/// The start of the device is left alone if it is large enough: partition table and FAT area, which some
+/// cards map page by page. The experiment *fat-area* tests those blocks.
 pub(super) const START: Bytes = Bytes::mib(16);
 
 /// The smallest erase block that the experiments accept: sixteen requests of 4 KiB.

@@ -6,11 +6,11 @@ use flashscope_device::Bytes;
 
 use flashscope_infer::geometry::page_posterior::{Missing, PagePosterior};
 use flashscope_infer::statistics::{entropy, median};
+use flashscope_infer::thresholds::{CLEARLY_LONGER, LIKELY};
 use flashscope_record::observation::{PageEdge, WriteSizeData};
 
 use crate::experiment::gapless_writer::GaplessWriter;
 use crate::session::Stop;
-use flashscope_infer::thresholds::{CLEARLY_LONGER, SURE};
 
 /// The most boundaries tested. Guess: a page undecided by then is hidden in noise.
 const EDGES_MAX: usize = 160;
@@ -57,7 +57,7 @@ pub fn search(
     }
     writer.flush_each(false);
     let (page, probability) = posterior.verdict();
-    Ok(page.filter(|_| probability > SURE))
+    Ok(page.filter(|_| probability > LIKELY))
 }
 
 /// Whether the device completes writes that are still in its memory: a flush then waits for them.
@@ -96,7 +96,7 @@ impl Search {
         // Shifted by half a write, none of the three writes crosses a boundary.
         let beside = first.round_up(self.write) + self.write / 2;
         let missing =
-            posterior.missing().filter(|_| posterior.verdict().1 > SURE).map(|missing| match missing {
+            posterior.missing().filter(|_| posterior.verdict().1 > LIKELY).map(|missing| match missing {
                 Missing::Edges(page) => first.round_up(page),
                 Missing::Others => beside,
             });

@@ -13,6 +13,7 @@ use flashscope_device::{ByteRange, Bytes, Device};
 
 use flashscope_infer::streams::stalls::brief;
 use flashscope_infer::streams::sustained::{Fill, cache_max};
+use flashscope_infer::thresholds::SEVERAL;
 use flashscope_record::finding::FindingId;
 use flashscope_record::observation::{
     Data, LONG_WRITES_MAX, LongWrite, Observations, OtherWrites, Piece, Refusal, Resumed, Room, SustainedData,
@@ -25,7 +26,6 @@ use crate::session::{
     NOTHING, READ_BACK_PLACES, READ_BACK_SIZE, READ_BACK_TIME_MAX, Refused, Session, Stop, is_other_data,
     not_started, range, read_back_of, to_write,
 };
-use flashscope_infer::thresholds::SEVERAL;
 
 /// The size of each write. Hosts split larger requests.
 const REQUEST: Bytes = Bytes::mib(1);
@@ -42,7 +42,7 @@ const LENGTH_ENOUGH: Bytes = Bytes::gib(2);
 /// A write is recorded individually if it takes three times as long as the median of the 32 before it.
 const LONG_RATIO: u32 = 3;
 const MEDIAN_OF: usize = 32;
-/// Stalls that take at least 5 % of the time prolong the stream,
+/// Stalls that take at least 5 % of the time prolong the stream until [`SEVERAL`] of the longest were seen.
 const STALLS_SHARE: f64 = 0.05;
 /// Pauses after which the stream continues, to measure idle recovery of the cache.
 const PAUSES: [Duration; 3] = [Duration::from_secs(10), Duration::from_secs(60), Duration::from_secs(300)];

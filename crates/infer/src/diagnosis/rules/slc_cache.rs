@@ -4,7 +4,7 @@ use flashscope_device::Bytes;
 use flashscope_record::diagnosis::{Bottleneck, Decider, DiagnosisEvidence, StallCause, Untested};
 use flashscope_record::finding::{Finding, FindingId, FtlClass, Outcome, Value};
 
-use crate::diagnosis::gain::{Counterfactual, LEFT_MIN, MODEL_FACTOR, Range};
+use crate::diagnosis::gain::{Counterfactual, LEFT_MIN, RUN_FACTOR, Range};
 use crate::diagnosis::inputs::Inputs;
 use crate::diagnosis::long_stream::{
     SINGLE_WRITE_FACTOR, slow_stream, slowdown, stalls_without_cache, stream, time_per_byte,
@@ -12,7 +12,7 @@ use crate::diagnosis::long_stream::{
 use crate::diagnosis::workload::{CopyPart, Workload};
 use crate::streams::stalls::Stalls;
 
-/// The same for the time between stalls, where stalls take most of the time. Guess.
+/// The factor within which the time between stalls is known, where stalls take most of the time. Guess.
 const STALL_FACTOR: f64 = 1.35;
 
 /// `None` as well without a long stream: the baseline reports that.
@@ -88,7 +88,7 @@ fn within_cache(workload: &Workload, fast: f64) -> [Option<Range>; 4] {
         let now = workload.time_per_byte(part).seconds;
         let low = fast.min(now);
         Some(match part {
-            CopyPart::Large => Range::within(fast, MODEL_FACTOR),
+            CopyPart::Large => Range::within(fast, RUN_FACTOR),
             CopyPart::Medium => Range { low, likely: (now - (long - fast)).max(low), high: now },
             CopyPart::Small => Range { low, likely: now * share.sqrt(), high: now },
             // Either the cache is a log, where interleaved writes merge nothing, or it takes sequential

@@ -2,7 +2,7 @@
 
 use flashscope_record::diagnosis::{Bottleneck, DiagnosisEvidence, DiagnosisReason, Untested};
 
-use crate::diagnosis::gain::{Counterfactual, MODEL_FACTOR, Range};
+use crate::diagnosis::gain::{Counterfactual, RUN_FACTOR, Range};
 use crate::diagnosis::inputs::Inputs;
 use crate::diagnosis::partial_pages::misalignment;
 use crate::diagnosis::workload::{CopyPart, Workload};
@@ -23,7 +23,7 @@ pub fn counterfactual(inputs: &Inputs<'_>, workload: &Workload) -> Result<Option
         let (few, many) = (visible(CopyPart::Large), visible(part));
         let time_per_byte = |partial_pages: f64| large + workload.stalls + partial_pages;
         let (low, high) = (time_per_byte(few.min(many)), time_per_byte(few.max(many)));
-        Some(Range { low: low / MODEL_FACTOR, likely: (low * high).sqrt(), high: high * MODEL_FACTOR })
+        Some(Range { low: low / RUN_FACTOR, likely: (low * high).sqrt(), high: high * RUN_FACTOR })
     };
     let small = workload.time_per_byte(CopyPart::Small).seconds;
     let evidence = DiagnosisEvidence::SmallWrites {

@@ -1,7 +1,8 @@
 //! The limits of steps and sizes in reads across boundaries.
 
-use crate::copying::PAGE_READ_SECONDS;
 use flashscope_device::Bytes;
+
+use crate::copying::PAGE_READ_SECONDS;
 
 /// The least step of a boundary of flash, as a share of a read's time. Published steps are 6 to 60 % of reads
 /// over a fast link (docs/methods/align.md).

@@ -11,8 +11,8 @@ use crate::thresholds::{OF_THE_SAME_KIND, REPEATED, STALLS_MAX};
 
 /// The fewest continued blocks for a judgement. Guess.
 const CONTINUED_MIN: usize = 8;
-/// More than this share of the writes that switch between open blocks is as slow, if each closes the other.
-/// Guess.
+/// More than this share of the writes that switch between open blocks is as slow as an opening, if each
+/// closes the other. Guess.
 const SWITCHED_SLOW: f64 = 0.5;
 
 /// Whether pairs of blocks show that one sequential run is taken only. The threshold of the search may be far
@@ -65,6 +65,7 @@ fn continues_as_slowly(data: &OpenUnitsData) -> bool {
         let slow = writes.iter().filter(|slow| **slow).count();
         writes.len() >= CONTINUED_MIN && count(slow) > count(writes.len()) * share
     };
+    // If writes in one block are slow as often, slow writes do not depend on blocks.
     are_slow(&switched, SWITCHED_SLOW) || are_slow(&continued, STALLS_MAX)
 }
 

@@ -6,7 +6,7 @@ use flashscope_record::observation::Order;
 
 use super::sequence::WriteSequence;
 use crate::statistics::{count, lower_quartile, quantile};
-use crate::thresholds::REPEATED;
+use crate::thresholds::SEVERAL;
 
 /// Times drift if the mean square of successive differences is below this share of twice the variance.
 /// Independent times give 1; steps of a few writes each some tenths. Guess.
@@ -43,7 +43,7 @@ pub(super) fn has_small_steps(sequence: &WriteSequence<'_>) -> bool {
     let standing_out = steps.iter().filter(|step| stands_out(step)).count();
     let without_merges = writes.iter().filter(|latency| !sequence.classifier.is_slow(**latency));
     let seconds: Vec<f64> = without_merges.map(Duration::as_secs_f64).collect();
-    standing_out > REPEATED
+    standing_out >= SEVERAL
         && count(standing_out) > count(steps.len()) * STANDING_OUT
         && has_fast
         && !drifts(&seconds)

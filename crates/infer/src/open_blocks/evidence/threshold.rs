@@ -10,15 +10,15 @@ use crate::slow_classifier::SlowClassifier;
 use crate::statistics::count;
 use crate::thresholds::{LITTLE, NEARLY_ALL, STALLS_MAX};
 
-/// The fewest switches between blocks for a judgement, ...
+/// The fewest switches between blocks for a judgement. Guess.
 const SWITCHES_MIN: usize = 8;
 
 /// The log Bayes factor of small steps on the first sequence, nats, if larger ones give no number. On a slow
 /// link, or with large pages, a log completes in less than half the time of a write. Later requests below a
 /// page take longer than that in another block. Guess.
 const SMALL_STEPS_NATS: f64 = 5.0;
-/// ... or from this number of stalls per whole turn. Then the threshold is at most the geometric mean of
-/// writes without and with a merge. Guess.
+/// Higher thresholds are tried from this number of stalls per whole turn on. Then the threshold is at most
+/// the geometric mean of writes without and with a merge. Guess.
 const STALLS_PER_TURN_TRIED: f64 = 0.1;
 /// The thresholds tried, in multiples of the baseline. Guess.
 const THRESHOLDS: [f64; 3] = [6.0, 15.0, 40.0];

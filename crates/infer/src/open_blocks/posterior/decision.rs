@@ -2,10 +2,10 @@
 
 use super::{OPEN_MAX, Posterior};
 use crate::open_blocks::eviction::EvictionLaw;
-use crate::open_blocks::limits::DECIDED;
+use crate::open_blocks::limits::EXCLUDED;
 use crate::thresholds::{GRANTED, STALLS_MAX, SURE};
 
-/// ... except with at least this log Bayes factor, nats. Guess.
+/// More stalls than [`STALLS_MAX`] are accepted with at least this log Bayes factor, nats. Guess.
 const STALLS_DESPITE_NATS: f64 = 8.0;
 /// The number of units open at once that excludes a small number, if the search ends early. Guess: most cards
 /// have one to eight.
@@ -36,7 +36,7 @@ impl Posterior {
     /// Whether this number of units is certainly too large.
     #[must_use]
     pub fn is_too_many(&self, number: u32) -> bool {
-        self.fit_probability(number) < DECIDED / 2.0
+        self.fit_probability(number) < EXCLUDED / 2.0
     }
 
     /// Whether this number of units is unlikely to fit, so that opening more is of little use.

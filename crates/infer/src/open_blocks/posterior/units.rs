@@ -1,8 +1,11 @@
 //! The units that were written, and what opening them cost.
 
 use super::Posterior;
-use crate::statistics::{count, lower_quartile, median};
+use crate::statistics::{count, median, quantile};
 use crate::thresholds::{LITTLE, SEVERAL, SURE};
+
+/// The quantile of slow writes that stands for the shortest merges. Guess.
+const SHORTEST_QUANTILE: f64 = 0.1;
 
 impl Posterior {
     /// The number of units that were written and can be written again.
@@ -78,7 +81,7 @@ impl Posterior {
     /// collected as blocks are opened, most slow writes are collections.
     #[must_use]
     pub fn shortest_merges_seconds(&self) -> Option<f64> {
-        let shortest = lower_quartile(&self.slow_seconds);
+        let shortest = quantile(&self.slow_seconds, SHORTEST_QUANTILE);
         shortest.map(|seconds| seconds - self.classifier.typical_seconds())
     }
 

@@ -16,7 +16,7 @@ use crate::thresholds::{ALIKE, MOST, SEVERAL, STALLS_MAX};
 /// A log completes what it maps at once in less than this many writes. What costs more is another thing, such
 /// as a cache that is emptied. Guess.
 const COMPLETION_WRITES_MAX: f64 = 7.0;
-/// Merges below this share of a write have to be alike: ...
+/// Merges below this share of a write have to be alike. Guess.
 const SMALL_STEP: f64 = 0.5;
 /// The middle half of the distances between collections differs by at most this share of their median. For
 /// exponential distances, those of random events, it is ln 3 / ln 2 = 1.6. Guess: half of that.

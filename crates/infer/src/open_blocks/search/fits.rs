@@ -8,7 +8,7 @@ use crate::open_blocks::eviction::EvictionLaw;
 use crate::open_blocks::posterior;
 use crate::thresholds::{GRANTED, LITTLE, SEVERAL};
 
-/// ... except for one in this many, or one. Guess.
+/// Above the probability [`GRANTED`], one in this many units, or one, need not have been seen open. Guess.
 const UNSEEN_SHARE: u32 = 10;
 
 impl Search<'_> {

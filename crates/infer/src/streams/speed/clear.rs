@@ -11,7 +11,7 @@ const CLEAR_REQUESTS: usize = 24;
 /// (docs/methods/speed.md).
 pub const CLEAR_HALF_WIDTH: f64 = 0.01;
 /// An interval with a larger half width, as a share, is measured for longer: twice the stated precision.
-/// Guess.
+/// The two halves of a steady phase differ by at most this share as well. Guess.
 const VAGUE_HALF_WIDTH: f64 = 0.02;
 
 /// Whether more requests would change the speed little.

@@ -14,8 +14,8 @@ use crate::streams::speed::periods::{
 use crate::streams::speed::phases::{Startup, seconds};
 use crate::thresholds::SEVERAL;
 
-/// The same if earlier rows met such stalls in at least [`SEVERAL`] periods: only the writes between are
-/// still unknown. Guess.
+/// The fewest periods of stalls that give a steady speed if earlier rows met such stalls in at least
+/// [`SEVERAL`]: only the writes between are still unknown (docs/maintainers/speed.md). Guess.
 const PERIODS_MIN_KNOWN: usize = 2;
 /// Stalls below this share of a row's time do not show in its interval, whose half width is as large.
 const STALLS_SHARE: f64 = CLEAR_HALF_WIDTH;

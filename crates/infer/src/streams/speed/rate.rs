@@ -6,14 +6,13 @@ use flashscope_record::finding::{Cached, Confidence};
 use flashscope_record::observation::{Direction, LinkLimit, SpeedCase, SpeedCell, SpeedData};
 
 use crate::streams::drift::Drift;
-use crate::streams::speed::clear::CLEAR_HALF_WIDTH;
-use crate::streams::speed::clear::is_clear;
+use crate::streams::speed::clear::{CLEAR_HALF_WIDTH, is_clear};
 use crate::streams::speed::expected::Expected;
 use crate::streams::speed::not_flash::{cached, impossible};
 use crate::streams::speed::periods::Periods;
 use crate::streams::speed::phases::{Latencies, Phases, Startup, seconds};
 use crate::streams::speed::recovery::ExhaustedCache;
-use crate::thresholds::SURE;
+use crate::thresholds::COVERED;
 
 /// A flush of writes that takes a smaller share of their time does not matter. Guess.
 const FLUSH_SHARE_MIN: f64 = 0.1;
@@ -143,7 +142,7 @@ pub fn speed(cell: &SpeedCell, link: Option<&LinkLimit>) -> Option<Speed> {
         bytes_per_s,
         bytes_per_s_low: bytes_per_s / (1.0 + half),
         bytes_per_s_high: bytes_per_s * (1.0 + half),
-        confidence: Confidence::new(SURE),
+        confidence: Confidence::new(COVERED),
         requests: steady.len(),
         seconds: mean.seconds,
         written: None,

@@ -1,7 +1,7 @@
 //! The effects of a factorial experiment.
 
 use crate::statistics::student_quantile;
-use crate::thresholds::SURE;
+use crate::thresholds::COVERED;
 
 /// A change of one factor from its first level to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,7 +118,7 @@ impl Estimate {
     /// so the two add in quadrature; an interaction is a ratio of two ratios, and has the error of both.
     pub fn with_error(self, kind: &EffectKind, error: f64) -> Ratio {
         let ratios: f64 = if matches!(kind, EffectKind::Interaction(..)) { 2.0 } else { 1.0 };
-        let spread = student_quantile(self.freedom, f64::midpoint(1.0, SURE)) * self.standard_error;
+        let spread = student_quantile(self.freedom, f64::midpoint(1.0, COVERED)) * self.standard_error;
         let half = spread.hypot(error.ln_1p() * ratios.sqrt());
         let [ratio, low, high] = [self.value, self.value - half, self.value + half].map(f64::exp);
         Ratio { ratio, low, high, freedom: self.freedom }

@@ -8,13 +8,13 @@ use flashscope_infer::open_blocks::evidence;
 use flashscope_infer::open_blocks::evidence::WriteSequence;
 use flashscope_infer::open_blocks::posterior::Posterior;
 use flashscope_infer::slow_classifier::SlowClassifier;
+use flashscope_infer::thresholds::GRANTED;
 use flashscope_record::observation::{OpenUnitsCell, Order};
 
 use super::parameters::SLOW_OPENINGS;
 use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::search::Search;
 use crate::session::Stop;
-use flashscope_infer::thresholds::GRANTED;
 
 /// A search is repeated at most three times while its classifier of slow writes keeps changing. Guess.
 const REPEATS_MAX: u32 = 3;
@@ -22,7 +22,8 @@ const REPEATS_MAX: u32 = 3;
 const FIRST_CHECK: usize = 16;
 /// After 1000 writes evenly spaced slow writes are garbage collection, and the search ends. Guess.
 const COLLECTION_CHECK: usize = 1000;
-/// The largest block to which [`SLOW_OPENINGS`] applies.
+/// The largest block for which pairs are tested after a number was found: they cost more on larger ones.
+/// Guess.
 const SMALL_BLOCK: Bytes = Bytes::mib(4);
 
 impl Search<'_, '_> {

@@ -4,11 +4,11 @@
 use flashscope_infer::open_blocks::choice::Step;
 use flashscope_infer::open_blocks::eviction::EvictionLaw;
 use flashscope_infer::open_blocks::posterior::Posterior;
+use flashscope_infer::thresholds::LITTLE;
 
 use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::search::{ROUNDS_MAX, Search};
 use crate::session::Stop;
-use flashscope_infer::thresholds::LITTLE;
 
 /// The largest number of open units for which the eviction rule is tested: more units take too many writes.
 pub(super) const NUMBER_MAX: u32 = 8;

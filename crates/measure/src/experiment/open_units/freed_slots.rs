@@ -5,13 +5,13 @@ use flashscope_device::Bytes;
 
 use flashscope_infer::open_blocks::evidence;
 use flashscope_infer::open_blocks::posterior::Posterior;
+use flashscope_infer::thresholds::GRANTED;
 use flashscope_record::observation::Order;
 
-use super::parameters::{NUMBER_MIN, SLOW_OPENINGS};
+use super::parameters::{NUMBER_TRIED_MIN, SLOW_OPENINGS};
 use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::search::Search;
 use crate::session::{FILL_REQUEST, Stop, fill, range};
-use flashscope_infer::thresholds::GRANTED;
 
 /// Blocks filled beyond the number open, as some were closed before.
 const SPARE: u32 = 2;
@@ -34,7 +34,7 @@ impl Search<'_, '_> {
         sequential: &Posterior,
         number: u32,
     ) -> Result<bool, Stop> {
-        if number < NUMBER_MIN || self.blocks.left() == 0 {
+        if number < NUMBER_TRIED_MIN || self.blocks.left() == 0 {
             return Ok(false);
         }
         self.others_wrote();

@@ -3,9 +3,9 @@
 use flashscope_device::{Bytes, SECTOR};
 
 use flashscope_infer::open_blocks::posterior::OPEN_MAX;
+use flashscope_infer::thresholds::SEVERAL;
 
 use crate::experiment::erase_blocks;
-use flashscope_infer::thresholds::SEVERAL;
 
 /// The default number of erase blocks at which the search ends: twice the largest number seen on a card, plus
 /// one.
@@ -16,10 +16,11 @@ const WRITES_PER_UNIT: usize = 24;
 /// The lower bound of that limit. Guess: covers a search up to a few units on a stick that merges at most
 /// writes.
 const WRITES_MIN: usize = 300;
-/// The slow openings in a row that show that all slots are taken. Guess: fewer may be stalls.
+/// The last openings that decide whether all slots are taken: all but one of them are slow. Guess: fewer may
+/// be stalls.
 pub(super) const SLOW_OPENINGS: u32 = SEVERAL as u32;
 /// The fewest units whose slots are tried one by one. Guess: of fewer, whole turns cost less.
-pub(super) const NUMBER_MIN: u32 = 3;
+pub(super) const NUMBER_TRIED_MIN: u32 = 3;
 /// The default limit of bytes written. Guess: 16 s at 10 MB/s.
 const BYTES_MAX: Bytes = Bytes::mib(160);
 /// The default limit of bytes written beyond that, if filling whole blocks decided nothing. Guess.

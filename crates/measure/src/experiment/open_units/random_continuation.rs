@@ -10,12 +10,13 @@ use flashscope_infer::open_blocks::evidence;
 use flashscope_infer::open_blocks::posterior::Posterior;
 use flashscope_record::observation::{OpenUnitsCell, Order};
 
-use super::parameters::{NUMBER_MIN, SLOW_OPENINGS};
+use super::parameters::{NUMBER_TRIED_MIN, SLOW_OPENINGS};
 use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::search::{ROUNDS_PER_SLOT, Search, TIME_MAX, oldest_first};
 use crate::session::{Stop, fill, range};
 
-/// or up to eight, if stalls alone would make four slow
+/// The last [`SLOW_OPENINGS`] openings decide if all but one are slow, or up to eight, if stalls alone would
+/// make four slow
 const SLOW_OPENINGS_MAX: u32 = 8;
 /// with more than this probability.
 const STALLS_PROBABILITY_MAX: f64 = 0.002;
@@ -50,7 +51,7 @@ impl Search<'_, '_> {
         // open sequentially.
         let leaves_gaps = self.data.led && sequential.eviction_probability(EvictionLaw::Random) > 0.5;
         let rounds = self.request * u64::from(number) * ROUNDS_AFFORDED;
-        if number < NUMBER_MIN
+        if number < NUMBER_TRIED_MIN
             || leaves_gaps
             || self.session.bytes_written() + rounds > self.experiment.bytes_max
             || sequential.classifier().is_small()

@@ -3,12 +3,12 @@
 use flashscope_infer::open_blocks::eviction::EvictionLaw;
 use flashscope_infer::open_blocks::evidence;
 use flashscope_infer::open_blocks::posterior::Posterior;
+use flashscope_infer::thresholds::SEVERAL;
 use flashscope_record::observation::Order;
 
 use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::search::{BASELINE, Search};
 use crate::session::Stop;
-use flashscope_infer::thresholds::SEVERAL;
 
 /// A search above the cost of switching blocks needs at least 16 fresh blocks. Guess.
 const FRESH_BLOCKS_MIN: u32 = 16;

@@ -5,14 +5,15 @@ use flashscope_device::Bytes;
 use flashscope_infer::open_blocks::eviction::EvictionLaw;
 use flashscope_infer::open_blocks::limits::SURVEY_ROUNDS_RANDOM;
 use flashscope_infer::open_blocks::posterior::Posterior;
+use flashscope_infer::thresholds::REPEATED;
 
 use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::eviction_rule::NUMBER_MAX;
 use crate::experiment::open_units::search::{SURVEY_REQUEST_MIN, Search, oldest_first};
 use crate::session::Stop;
-use flashscope_infer::thresholds::REPEATED;
 
-/// Rounds without that, after which a size does not merge, under LRU eviction. One is enough for many blocks.
+/// Rounds without [`REPEATED`] slow writes, after which a size does not merge, under LRU eviction. One is
+/// enough for many blocks.
 const ROUNDS: u32 = 2;
 /// Sizes from 64 KiB down to the smallest. More are seldom needed.
 const SIZES: u32 = 4;

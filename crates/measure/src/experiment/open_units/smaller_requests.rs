@@ -7,13 +7,13 @@ use flashscope_device::Bytes;
 
 use flashscope_infer::open_blocks::eviction::EvictionLaw;
 use flashscope_infer::open_blocks::posterior::Posterior;
+use flashscope_infer::thresholds::CLEARLY_LONGER;
 use flashscope_record::observation::Order;
 
 use super::parameters::SLOW_OPENINGS;
 use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::search::{BASELINE, Search};
 use crate::session::Stop;
-use flashscope_infer::thresholds::CLEARLY_LONGER;
 
 /// An undecided sequential search under random eviction switches to smaller requests after 24 MiB. Guess.
 const BYTES_BEFORE: Bytes = Bytes::mib(24);
