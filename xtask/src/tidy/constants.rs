@@ -4,38 +4,36 @@
 use std::fmt::Write as _;
 
 use super::files::{File, Files};
-use super::lexer::{Kind, only};
-use super::violation::Violation;
+use super::lexer::{Kind, only, product_code};
+use super::violation::{Violation, is_below};
 
 const VAGUE: [&str; 4] = ["so many", "so much", "so often", "so seldom"];
 
 /// Every constant whose comment holds a vague number.
 pub fn check(files: &Files) -> Vec<Violation> {
-    let ours = files.rust().filter(|file| file.is_ours());
-    ours.flat_map(|file| {
-        let constants = constants(file).into_iter();
-        constants.filter_map(|constant| {
-            let comment = constant.comment.to_lowercase();
-            let phrase = VAGUE.iter().find(|phrase| comment.contains(**phrase))?;
-            Some(Violation::new(&file.path, constant.line, format!("{}: '{phrase}'", constant.name)))
-        })
-    })
-    .collect()
+    files.rust().filter(|file| file.is_ours()).flat_map(violations).collect()
+}
+
+fn violations(file: &File) -> Vec<Violation> {
+    let code = only(&file.text, &file.segments, Kind::Code, ' ');
+    let violation = |constant: Constant<'_>| {
+        let comment = constant.comment.to_lowercase();
+        let phrase = VAGUE.iter().find(|phrase| comment.contains(**phrase))?;
+        Some(Violation::new(&file.path, constant.line, format!("{}: '{phrase}'", constant.name)))
+    };
+    constants(file, &code).into_iter().filter_map(violation).collect()
 }
 
 /// The numbers of the product's code below these paths, or of all of it: each with its value and its reason,
 /// and how many there are.
 pub fn list(files: &Files, paths: &[String]) -> String {
-    let is_asked = |file: &&File| {
-        file.is_ours()
-            && !file.is_test()
-            && (paths.is_empty() || paths.iter().any(|path| file.path.starts_with(path.as_str())))
-    };
+    let is_asked = |file: &&File| file.is_ours() && !file.is_test() && is_below(&file.path, paths);
     let (mut text, mut number) = (String::new(), 0);
     for file in files.rust().filter(is_asked) {
-        let product =
-            constants(file).into_iter().filter(|constant| constant.is_number && !constant.is_of_tests);
-        for Constant { line, name, value, comment, .. } in product {
+        let code = product_code(&file.text, &file.segments);
+        for Constant { line, name, value, comment, .. } in
+            constants(file, &code).into_iter().filter(Constant::is_number)
+        {
             number += 1;
             let _ = writeln!(text, "{}:{line}: {name} = {value}\n    {}", file.path, comment.trim());
         }
@@ -47,34 +45,37 @@ pub fn list(files: &Files, paths: &[String]) -> String {
 struct Constant<'a> {
     line: usize,
     name: &'a str,
+    kind: &'a str,
     value: &'a str,
     comment: String,
-    is_number: bool,
-    /// Whether it lies in the tests at the end of the file.
-    is_of_tests: bool,
 }
 
-fn constants(file: &File) -> Vec<Constant<'_>> {
-    let code = only(&file.text, &file.segments, Kind::Code, ' ');
+impl Constant<'_> {
+    fn is_number(&self) -> bool {
+        let element = self.kind.trim_start_matches(['[', '(']);
+        NUMBERS.iter().any(|number| element.starts_with(number))
+    }
+}
+
+/// The constants in `code`, which is the code of the file with all else blanked out.
+fn constants<'a>(file: &File, code: &'a str) -> Vec<Constant<'a>> {
     let mut constants = Vec::new();
-    let (mut comment, mut is_of_tests, mut is_marked) = (String::new(), false, false);
+    let mut comment = String::new();
     for ((line, text), code) in file.lines().zip(code.lines()) {
         let text = text.trim();
-        // A module of tests in a file of its own ends with a semicolon: what follows is the product's.
-        is_of_tests |= is_marked && text.starts_with("mod ") && text.ends_with(" {");
-        is_marked = text == "#[cfg(test)]" || is_marked && text.starts_with("#[");
         if let Some(words) = text.strip_prefix("//") {
             comment += words.trim_start_matches('/').trim_start();
             comment.push(' ');
         } else if !text.starts_with("#[") {
             let comment = std::mem::take(&mut comment);
-            if definition(code).is_some()
-                && let Some((name, kind, value)) = definition(text)
-            {
-                let is_number =
-                    NUMBERS.iter().any(|number| kind.trim_start_matches(['[', '(']).starts_with(number));
-                constants.push(Constant { line, name, value, comment, is_number, is_of_tests });
-            }
+            let definition = definition(code);
+            constants.extend(definition.map(|(name, kind, value)| Constant {
+                line,
+                name,
+                kind,
+                value,
+                comment,
+            }));
         }
     }
     constants

@@ -23,8 +23,13 @@ impl Violation {
 
     /// Whether the path begins with one of `prefixes`; always true without prefixes.
     pub fn is_below(&self, prefixes: &[String]) -> bool {
-        prefixes.is_empty() || prefixes.iter().any(|prefix| self.path.starts_with(prefix.as_str()))
+        is_below(&self.path, prefixes)
     }
+}
+
+/// Whether a path begins with one of these, or there are none.
+pub fn is_below(path: &str, prefixes: &[String]) -> bool {
+    prefixes.is_empty() || prefixes.iter().any(|prefix| path.starts_with(prefix.as_str()))
 }
 
 impl fmt::Display for Violation {
