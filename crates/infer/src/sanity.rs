@@ -153,7 +153,8 @@ fn seconds(times: &Times) -> Vec<f64> {
     }
 }
 
-/// The share of pairs in which the first is the larger; ties count half.
+/// The share of pairs in which the first is the larger; ties count half (H. Mann and D. Whitney, Annals of
+/// Mathematical Statistics 18, 1947).
 fn probability_longer(first: &[f64], second: &[f64]) -> f64 {
     let wins = |value: &f64| {
         second

@@ -23,6 +23,10 @@ pub fn odd_factor(size: Bytes) -> u64 {
     size.get().checked_shr(size.get().trailing_zeros()).unwrap_or(0)
 }
 
+/// The prior weight of a size that writes show and that is three times a power of two, which TLC makes common
+/// and SD cards may state, relative to a power of two. Guess.
+pub const OF_THREE: f64 = 0.2;
+
 /// The prior weight of a size's odd factor relative to a power of two. Powers of two are the rule, three
 /// times them less common; five and seven times were never seen.
 #[must_use]

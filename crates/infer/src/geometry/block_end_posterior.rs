@@ -11,16 +11,13 @@ use flashscope_device::Bytes;
 use flashscope_record::observation::{BlockEndsData, Crossing, Opening};
 
 use crate::geometry::boundary::limits::{ERASE_BLOCK_MAX, ERASE_BLOCK_MIN};
-use crate::sizes::{FACTORS, plausible, sizes};
+use crate::sizes::{FACTORS, OF_THREE, plausible, sizes};
 use crate::slow_classifier::SlowClassifier;
 use crate::statistics::{count, entropy, lower_quartile, median};
 use crate::thresholds::{DECIDED, REPEATED, UNUSUAL};
 
 /// The prior probability that no size explains where writes merge. Guess.
 const NONE: f64 = 0.15;
-/// The prior weight of three times a power of two, which SD cards may state, relative to a power of two.
-/// Guess.
-const OF_THREE: f64 = 0.2;
 /// The weight of the posterior of reads; the rest is spread over all sizes. Guess.
 const READS_TRUSTED: f64 = 0.8;
 /// Probabilities of a stall in two writes, from a quiet device to a busy one. Guess.

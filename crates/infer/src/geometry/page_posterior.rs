@@ -9,7 +9,7 @@ use flashscope_device::Bytes;
 
 use flashscope_record::observation::PageEdge;
 
-use crate::sizes::{FACTORS, plausible, sizes};
+use crate::sizes::{FACTORS, OF_THREE, plausible, sizes};
 use crate::statistics::{count, median};
 use crate::thresholds::{DECIDED, UNUSUAL};
 
@@ -36,8 +36,6 @@ const TRIED_MIN: usize = 3;
 const LAST: usize = 5;
 /// The prior probability that no page shows. Guess.
 const NONE: f64 = 0.1;
-/// The prior weight of three times a power of two, which TLC makes common, relative to a power of two. Guess.
-const OF_THREE: f64 = 0.2;
 /// Pages below this posterior probability are ignored. Guess.
 const IMPLAUSIBLE: f64 = 1e-4;
 

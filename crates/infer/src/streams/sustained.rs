@@ -17,7 +17,7 @@ use crate::streams::fill::{
 pub use crate::streams::fill::{Fill, SAMPLES_MIN, cache_max};
 use crate::streams::other_writes::{unless_used_before, with_other_writes};
 use crate::streams::slowdown::Slowdown;
-use crate::streams::speed::clear::CLEAR_HALF_WIDTH;
+use crate::streams::speed::CLEAR_HALF_WIDTH;
 use crate::streams::stalls::Stalls;
 use crate::streams::stream_stalls::{stalled_share, stalls_of};
 use crate::thresholds::LIKELY;

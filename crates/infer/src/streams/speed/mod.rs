@@ -3,7 +3,7 @@
 //! From bottom to top: the phases of a row; whether it is decided; recurring stalls; an exhausted cache;
 //! speeds that flash cannot have; the speed itself.
 
-pub(super) mod clear;
+mod clear;
 mod expected;
 mod not_flash;
 mod periods;
@@ -13,6 +13,7 @@ mod recovery;
 #[cfg(test)]
 mod tests;
 
+pub(super) use self::clear::CLEAR_HALF_WIDTH;
 pub use self::clear::{is_changing, is_clear, is_fresh, is_vague};
 pub use self::expected::Expected;
 pub use self::not_flash::{exceeds, impossible};

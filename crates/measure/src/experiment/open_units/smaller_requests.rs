@@ -125,10 +125,7 @@ impl Search<'_, '_> {
                 break;
             }
         }
-        Ok(match SLOW_OPENINGS {
-            enough if first == enough => Some(MergingWrite::First),
-            enough if second == enough => Some(MergingWrite::Second),
-            _ => None,
-        })
+        let first = (first == SLOW_OPENINGS).then_some(MergingWrite::First);
+        Ok(first.or((second == SLOW_OPENINGS).then_some(MergingWrite::Second)))
     }
 }
