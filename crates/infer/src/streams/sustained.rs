@@ -37,6 +37,9 @@ pub const EDGE: f64 = 0.02;
 /// The probability that the model is wrong, which its posterior does not contain: speeds that change on a
 /// longer scale, a second cache. Guess.
 const MODEL_ERROR: f64 = 0.02;
+/// The probability that a cache is memory where memory of the size of the largest seen explains it as well,
+/// and no bursts showed none. Guess: few controllers have 32 MiB of memory.
+const LARGE_MEMORY_ERROR: f64 = 0.15;
 /// A stream is even if stalls take less than this share of its time. Guess.
 const STALLED_MIN: f64 = 0.05;
 /// The probability of a cache that was not seen: cells of two bits may hold one in half of the capacity, and
@@ -140,8 +143,11 @@ fn cache(slowdown: &Slowdown, memory: Option<f64>, buffer: Option<Bytes>, mean: 
     let evidence =
         StreamEvidence::CacheEnd { fast, before_bytes_per_s, after_bytes_per_s, with_stalls_bytes_per_s };
     let may_be_memory = buffer.is_none() && kept <= MEMORY_SEEN_MAX;
-    let is_rarer = may_be_memory || slowdown.bytes < MEMORY_OR_CACHE_MAX;
-    let model_error = if is_rarer { 1.0 - LIKELY } else { MODEL_ERROR };
+    let model_error = match may_be_memory {
+        true => LARGE_MEMORY_ERROR,
+        false if slowdown.bytes < MEMORY_OR_CACHE_MAX => 1.0 - LIKELY,
+        false => MODEL_ERROR,
+    };
     let confidence = Confidence::new(slowdown.agreement.min(1.0 - model_error));
     let held = (slowdown.bytes - memory.unwrap_or(0.0)).max(0.0);
     let low = rounded(low.min(held));
@@ -453,7 +459,7 @@ mod tests {
         assert_eq!(of(31, 23, None).0, None);
         assert_eq!(of(31, 23, Some(Bytes::ZERO)).0, None);
         assert_eq!(of(17, 300, Some(Bytes::ZERO)).0, Some(Value::Bytes(Bytes::mib(17))));
-        for (fast, sure, may_be_memory) in [(40, 0.9, true), (120, 0.98, false)] {
+        for (fast, sure, may_be_memory) in [(40, 0.85, true), (120, 0.98, false)] {
             let (value, confidence, has_caveat) = of(fast, 300, None);
             assert_eq!((value, has_caveat), (Some(Value::Bytes(Bytes::mib(fast))), may_be_memory));
             assert!((confidence - sure).abs() < 1e-9, "{fast}: {confidence}");
