@@ -161,7 +161,9 @@ fn image_under_a_loop_device_is_recognised_by_any_path() {
 fn disk_claimed_by_the_kernel_alone_is_not_opened_for_writing() {
     use rustix::fs::{Mode, OFlags};
     let Some(disk) = Loop::over(written_image(), &[]) else { return };
-    let claim = rustix::fs::open(&disk.path, OFlags::RDONLY | OFlags::EXCL, Mode::empty()).unwrap();
+    // Without CLOEXEC a program that another test starts holds the disk as long as it runs.
+    let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
+    let claim = rustix::fs::open(&disk.path, flags, Mode::empty()).unwrap();
     let refused = open_for_writing(&disk.path).unwrap_err();
     assert!(matches!(refused, OpenError::InUse { user: None, .. }), "{refused}");
     drop(claim);

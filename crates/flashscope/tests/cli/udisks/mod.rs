@@ -130,7 +130,8 @@ impl Disk {
 
     /// Claims it, as a mount does.
     fn hold(&self) -> OwnedFd {
-        let flags = OFlags::RDWR | OFlags::EXCL;
+        // Without CLOEXEC a program that another test starts holds the disk as long as it runs.
+        let flags = OFlags::RDWR | OFlags::EXCL | OFlags::CLOEXEC;
         rustix::fs::open(self.path.as_str(), flags, Mode::empty()).unwrap()
     }
 }
