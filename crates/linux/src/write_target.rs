@@ -341,6 +341,20 @@ mod tests {
         }
     }
 
+    /// Most filesystems accept the flag, and refuse a write at an odd offset.
+    #[test]
+    fn direct_write_that_the_filesystem_refuses_is_no_error() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut target = WriteTarget::temporary_file(directory.path()).unwrap();
+        target.prepare(Bytes::mib(1)).unwrap();
+        if target.open(WriteMode::Direct, None).unwrap() {
+            let written = target.write(Bytes::new(1), &[7; 100]).unwrap();
+            assert_eq!(written, !rustix::fs::fstat(&target.file).unwrap().st_size.eq(&0));
+        }
+        assert!(target.open(WriteMode::Buffered, None).unwrap());
+        assert!(target.write(Bytes::new(1), &[7; 100]).unwrap());
+    }
+
     #[test]
     fn sources_generate_zeros_and_random_bytes() {
         let directory = tempfile::tempdir().unwrap();

@@ -334,3 +334,27 @@ impl MissRates {
         self.0.get(units).and_then(|row| row.get(open)).copied().unwrap_or(1.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_all_numbers_that_were_fitted() {
+        let line = |points: u64| TimeCurve((1..=points).map(|point| (point << 12, 0.001)).collect());
+        let model = WriteModel {
+            append: line(4),
+            merge: line(3),
+            small: Some(SmallWrites { up_to: 4096, write_s: 0.01, per_byte_s: 1e-9 }),
+            open_s: 0.002,
+            openings: vec![OpeningRange { first: 0, end: 4, open_s: 0.0 }],
+            slow_ranges: vec![SlowRange { first: 4, end: 8, factor: 2.0 }],
+            limits_seen: [true, false],
+            ..WriteModel::default()
+        };
+        // Seven points, three of small writes, one limit, two for each range, and the time to open.
+        assert_eq!(model.parameters(), 7 + 3 + 1 + 2 + 2 + 1);
+        let partly_known = WriteModel { assumed: 2, known: 3, ..model };
+        assert_eq!(partly_known.parameters(), 11);
+    }
+}

@@ -13,6 +13,7 @@ use flashscope_record::observation::{
 };
 use flashscope_record::run_file::RunFile;
 use flashscope_sim::Profile;
+use flashscope_sim::profile::Bus;
 use flashscope_twin::{Fit, FitError, Key, Measured, Options, Side, Split, Table, fit, numbers_and_cells};
 
 const README: &[u8] = include_bytes!("../../../testdata/published/readme-example-arnd.txt");
@@ -121,6 +122,15 @@ fn fitted_profiles_match_known_figures() {
     let pqi = fitted(PQI);
     assert!(pqi.comparison.summary(true).median < 0.07);
     assert!(pqi.toml.contains("[write]\nbasis = \"assumed\""), "a log of reads has no writes");
+}
+
+#[test]
+fn bus_of_a_fitted_profile_carries_its_fastest_writes() {
+    let mut log = measured(README);
+    let bus = |log: &Measured| fit(log, &options(1)).unwrap().profile.link.bus;
+    assert_eq!(bus(&log), Bus::SdHighSpeed);
+    log.tables.iter_mut().flat_map(|table| &mut table.cells).for_each(|cell| cell.seconds /= 8.0);
+    assert_eq!(bus(&log), Bus::SdSdr104);
 }
 
 #[test]

@@ -191,9 +191,23 @@ fn kernel_name(target: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use flashscope_record::attachment::Volume;
     use flashscope_record::observation::{Cause, Conditions, Data, Observations, Source, SustainedData};
 
     use super::*;
+
+    #[test]
+    fn writes_are_measured_in_the_mounted_directory_unless_that_was_done() {
+        let empty = r#"{"format": 2, "flashscope": "0", "target": "/dev/sdb", "observations": []}"#;
+        let mut run = RunFile::parse(empty).unwrap();
+        let command = |run: &RunFile| commands(ActionKind::MeasureWrites, &Report::new(run, &[])).join("");
+        let scratch = "sudo flashscope check /dev/sdb --scratch";
+        assert_eq!(command(&run), scratch, "not mounted");
+        run.attachment.volumes.push(Volume { mount_point: Some("/media/STICK".into()), ..Volume::default() });
+        assert_eq!(command(&run), "flashscope check /media/STICK");
+        run.cost.bytes_written = Bytes::mib(1);
+        assert_eq!(command(&run), scratch, "it was written");
+    }
 
     #[test]
     fn repeated_check_has_a_larger_budget_than_the_one_that_ended() {

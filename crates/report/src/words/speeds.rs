@@ -253,6 +253,26 @@ mod tests {
     }
 
     #[test]
+    fn a_thorough_test_is_not_advised_after_one() {
+        let row = row(Direction::Write, Order::Linear, Bytes::mib(1), (0, 0));
+        assert!(not_covered(&row, true).ends_with("Run: bench sustained"));
+        assert!(not_covered(&row, false).contains("bench write --thorough"));
+    }
+
+    #[test]
+    fn each_reason_names_its_own_rows() {
+        let drifts = |drift: Drift, order| {
+            let mut row = row(Direction::Write, order, Bytes::kib(4), (0, 0));
+            row.unsettled = Some(Unsettled::Drifts(drift));
+            (row.case, Some(row))
+        };
+        let rows = [drifts(Drift::Faster, Order::Linear), drifts(Drift::Slower, Order::Random)];
+        let [faster, slower] = &unsettled(&rows)[..] else { panic!("two reasons") };
+        assert!(faster.starts_with(&format!("{}: the speed still rose", case_name(rows[0].0))), "{faster}");
+        assert!(slower.starts_with(&format!("{}: the speed still fell", case_name(rows[1].0))), "{slower}");
+    }
+
+    #[test]
     fn a_warm_up_is_reported_if_it_differs_and_is_long() {
         let is_reported = |start| {
             let row = row(Direction::Write, Order::Linear, Bytes::mib(1), start);

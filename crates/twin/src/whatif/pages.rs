@@ -198,11 +198,26 @@ const fn number(value: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use flashscope_flashbench::Command;
+    use flashscope_record::finding::{BlockEvidence, Confidence, Evidence};
 
     use super::*;
     use crate::measured::{Cell, Table};
 
     const PAGE: u64 = 16 << 10;
+
+    /// A log of one table.
+    fn measured(table: Table) -> Measured {
+        Measured {
+            name: String::new(),
+            device_name: String::new(),
+            source: String::new(),
+            capacity: None,
+            fat_area: Bytes::ZERO,
+            known: None,
+            tables: vec![table],
+            remarks: Vec::new(),
+        }
+    }
 
     #[test]
     fn times_of_pages_are_those_of_the_line() {
@@ -254,19 +269,41 @@ mod tests {
             order: Order::Linear,
         };
         let cells = vec![cell(1, 0.002), cell(4, 0.003), cell(5, 0.1), cell(6, 0.2), cell(7, 0.001)];
-        let measured = Measured {
-            name: String::new(),
-            device_name: String::new(),
-            source: String::new(),
-            capacity: None,
-            fat_area: Bytes::ZERO,
-            known: None,
-            tables: vec![Table { command, lines: 0..=0, cells }],
-            remarks: Vec::new(),
-        };
+        let measured = measured(Table { command, lines: 0..=0, cells });
         let mean = (0.0975 + 0.1975) / 3.0;
         assert!((seen_merge_s(&measured, 4) - mean).abs() < 1e-9);
         assert!(seen_merge_s(&measured, 7).abs() < 1e-9, "no write beyond seven was measured");
+    }
+
+    /// Pages of 2 ms, merges of 0.26 s. A random write within the two open units pays for 0.6 of them, one
+    /// beyond for 1.5.
+    #[test]
+    fn random_merges_are_those_of_writes_beyond_the_open_units() {
+        let cell = |units, order, pages: u64, merges: f64| {
+            let key = Key::OpenUnits { units, order, request: Bytes::new(pages * PAGE) };
+            Cell { key, seconds: 0.002 * number(pages) + 0.26 * merges }
+        };
+        let linear = [1, 2, 8].map(|pages| cell(1, Order::Linear, pages, 0.0));
+        let random =
+            [(1, 0.6), (2, 0.6), (3, 1.5)].map(|(units, merges)| cell(units, Order::Random, 1, merges));
+        let command = Command::OpenUnits {
+            erase_block: Bytes::mib(4),
+            open_units: 3,
+            smallest: Bytes::new(PAGE),
+            order: Order::Random,
+        };
+        let table = Table { command, lines: 0..=0, cells: linear.into_iter().chain(random).collect() };
+        let measured = measured(table);
+        let profile = Profile::builtin("transcend-8g").unwrap();
+        let merge = Finding::exact(
+            FindingId::MergeSeconds,
+            Value::Seconds(0.26),
+            Confidence::new(0.99),
+            Evidence::Blocks(BlockEvidence::ShortMerge { extra_s: 0.26 }),
+        );
+        let twin = with_pages(&profile, &measured, Bytes::new(PAGE), &[merge]).unwrap();
+        let Policy::OpenBlocks(policy) = &twin.policy else { panic!("{twin:?}") };
+        assert!((policy.random_merge_copies - 1.5).abs() < 0.01, "{policy:?}");
     }
 
     #[test]

@@ -196,3 +196,30 @@ pub(super) fn single_unit_times(writes: &[WriteCell], which: impl Fn(WriteTarget
         writes.iter().filter(|write| write.is_linear() && !write.switches() && which(write.target)).collect();
     medians_of(picked.iter(), |write| write.seconds)
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_record::observation::Order;
+
+    use super::*;
+
+    #[test]
+    fn both_evictions_are_tried_where_merges_show() {
+        let write = |units| WriteCell {
+            target: WriteTarget::RoundRobin(units),
+            order: Order::Linear,
+            request: 1 << 20,
+            seconds: 0.1,
+        };
+        let all = Structure::all(&[1, 2, 3].map(write), Known::default());
+        let tried = |linear: u32| {
+            let of_linear = all.iter().filter(|each| each.linear == linear);
+            let mut victims: Vec<bool> = of_linear.map(|each| each.random_victim).collect();
+            victims.sort_unstable();
+            victims.dedup();
+            victims
+        };
+        assert_eq!(tried(2), [false, true]);
+        assert_eq!(tried(3), [false], "no merge shows an eviction");
+    }
+}
