@@ -30,8 +30,6 @@ const THRESHOLD_MAX: f64 = 3.0;
 const THRESHOLD_KNOWN_MIN: f64 = 1.3;
 /// The highest one. Guess.
 const THRESHOLD_KNOWN_MAX: f64 = 15.0;
-/// The highest threshold if some merges may be much shorter than those seen. Guess.
-const THRESHOLD_ANY_MAX: f64 = 4.0;
 /// The lowest threshold in random order, where writes alone take longer on some cards. Guess.
 const THRESHOLD_RANDOM: f64 = 2.2;
 /// Exponential noise exceeds this many times the distance from its least to its median with probability
@@ -76,13 +74,6 @@ impl SlowClassifier {
         self.is_small
     }
 
-    /// The same if part of a step shows and small steps count: a log may merge less than a whole block.
-    #[must_use]
-    pub fn for_partial_steps(self) -> Self {
-        let threshold = if self.is_small { f64::midpoint(1.0, self.threshold) } else { self.threshold };
-        Self { threshold, ..self }
-    }
-
     /// The same for writes in random order.
     #[must_use]
     pub const fn for_random_order(self) -> Self {
@@ -112,12 +103,7 @@ impl SlowClassifier {
     pub fn for_merges(self, seconds: Option<f64>) -> Self {
         let Some(seconds) = seconds else { return self };
         let middle = (1.0 + seconds / self.typical_seconds).max(1.0).sqrt();
-        let threshold = middle.clamp(THRESHOLD_KNOWN_MIN, THRESHOLD_KNOWN_MAX);
-        // A higher threshold was chosen since stalls reach that far.
-        Self {
-            threshold: if self.threshold > THRESHOLD_MAX { threshold.max(self.threshold) } else { threshold },
-            ..self
-        }
+        Self { threshold: middle.clamp(THRESHOLD_KNOWN_MIN, THRESHOLD_KNOWN_MAX), ..self }
     }
 
     /// The same if all merges add about this time, seconds: less than [`OF_THE_SAME_KIND`] of it is none.
@@ -133,19 +119,6 @@ impl SlowClassifier {
         let to_merges =
             self.merges.map_or(f64::INFINITY, |merges| (merges / self.threshold).max(THRESHOLD_KNOWN_MIN));
         self.threshold.min(to_merges).ln()
-    }
-
-    /// The same if merges typically add this time, seconds, and some may be shorter.
-    #[must_use]
-    pub fn for_any_merges(self, seconds: Option<f64>) -> Self {
-        let known = self.for_merges(seconds);
-        Self { threshold: known.threshold.min(THRESHOLD_ANY_MAX), ..known }
-    }
-
-    /// The same in random order if merges are far shorter there.
-    #[must_use]
-    pub fn for_shorter_merges(self) -> Self {
-        Self { threshold: self.threshold.min(THRESHOLD_RANDOM), merges: None, ..self }
     }
 
     /// The typical latency of a write without a merge, seconds.

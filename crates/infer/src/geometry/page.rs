@@ -11,10 +11,6 @@ use crate::geometry::page_posterior::PagePosterior;
 use crate::statistics::median;
 use crate::thresholds::{GRANTED, MODEL_ERROR, ROUGH_MODEL_ERROR};
 
-/// A second page takes at most this many times as long as a write into the controller's memory; what takes
-/// longer is no page. Guess.
-const PAGE_RATIO_MAX: f64 = 15.0;
-
 /// The page; `None` if no such writes were made.
 #[must_use]
 pub fn page(data: &WriteSizeData) -> Option<Finding> {
@@ -24,13 +20,9 @@ pub fn page(data: &WriteSizeData) -> Option<Finding> {
     let mut posterior = PagePosterior::new(data.erase_block);
     data.edges.iter().for_each(|edge| posterior.take(edge));
     let (page, probability) = posterior.verdict();
-    let is_too_slow = page.is_some_and(|page| {
-        let (across, elsewhere) = (typical(&data.edges, page, true), typical(&data.edges, page, false));
-        across.zip(elsewhere).is_some_and(|(across, elsewhere)| across > elsewhere * PAGE_RATIO_MAX)
-    });
     Some(match page {
         None => none(&data.edges),
-        Some(page) if probability < GRANTED || posterior.missing().is_some() || is_too_slow => {
+        Some(page) if probability < GRANTED || posterior.missing().is_some() => {
             undecided(page, probability.min(GRANTED))
         }
         Some(page) => found(page, probability, data),

@@ -143,12 +143,6 @@ impl Posterior {
         self.turn_units = number;
     }
 
-    /// Whether all open units fit, with at least 95 % probability.
-    #[must_use]
-    pub fn all_fit_so_far(&self) -> bool {
-        self.fewer()[self.writable_units().min(BEYOND_ALL) as usize] < 1.0 - SURE
-    }
-
     /// Whether units become full during the whole turns that random eviction needs.
     #[must_use]
     pub fn fills_blocks_in_turns(&self) -> bool {

@@ -70,7 +70,7 @@ impl FirstBlocks {
     #[must_use]
     pub fn new(classifier: SlowClassifier, baseline: &[Duration], merges: Option<Merges>) -> Self {
         let takes = merges.and_then(|merges| merges.takes).map(|takes| takes.as_secs_f64());
-        let mut posterior = Self::before(classifier.for_any_merges(takes), merges);
+        let mut posterior = Self::before(classifier.for_merges(takes), merges);
         for latency in baseline {
             let slow = posterior.classifier.probability(*latency);
             for (.., stalls, weight) in &mut posterior.weights {
@@ -172,16 +172,12 @@ impl FirstBlocks {
         self.slot_takers.len().checked_sub(slots).is_some_and(|evicted| self.slot_takers[evicted])
     }
 
-    /// The probability that this opening was slow, compared with the evictions so far: a stall takes less
-    /// time, and an ordinary block may take less than elsewhere.
+    /// The probability that this opening was slow, compared with the evictions so far: a stall takes less.
     fn slow(&self, block: Option<u32>, latency: Duration) -> f64 {
         let typical = self.classifier.typical_seconds();
         let merges = lower_quartile(&self.slow_seconds).map(|seconds| seconds - typical);
-        let classifier = match block {
-            Some(_) => self.classifier.for_merges(merges),
-            None if self.are_slots_taken() => self.classifier.for_any_merges(merges),
-            None => self.classifier,
-        };
+        let is_known = block.is_some() || self.are_slots_taken();
+        let classifier = if is_known { self.classifier.for_merges(merges) } else { self.classifier };
         classifier.probability(latency)
     }
 

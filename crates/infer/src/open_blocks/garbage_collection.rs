@@ -8,10 +8,6 @@ use crate::slow_classifier::SlowClassifier;
 use crate::statistics::{count, lower_quartile, median, quantile};
 use crate::thresholds::{CLEARLY_LONGER, SEVERAL};
 
-/// Hardly any write takes between this share of the median collection ...
-const BETWEEN_MIN: f64 = 0.25;
-/// ... and this one: otherwise the slow writes are only the tail of the others. Guess.
-const BETWEEN_MAX: f64 = 0.75;
 /// A slow write with less than this share of the median slow write is no collection. Guess.
 const SHARE_OF_MEDIAN_MIN: f64 = 0.25;
 /// Numbers of distances between slow writes, and the largest range of their middle half in twentieths of the
@@ -58,17 +54,10 @@ fn of_size(cell: &OpenUnitsCell) -> Vec<(usize, f64)> {
     let within =
         successive.filter(|(_, pair)| pair[0].0 == pair[1].0).map(|(index, pair)| (index, pair[1].1));
     let is_slow = |seconds: f64| seconds > typical * CLEARLY_LONGER && seconds > typical + ERASE_SECONDS;
-    let own: Vec<(usize, f64)> = within
+    within
         .filter(|(_, seconds)| is_slow(*seconds))
         .map(|(index, seconds)| (index, seconds - typical))
-        .collect();
-    // If many writes take somewhat longer, the slow ones are only their tail.
-    let typical_collection_s =
-        median(&own.iter().map(|(_, seconds)| *seconds).collect::<Vec<_>>()).unwrap_or(0.0);
-    let between = seconds.iter().filter(|seconds| {
-        (BETWEEN_MIN..BETWEEN_MAX).contains(&((**seconds - typical) / typical_collection_s))
-    });
-    if between.count() > own.len() { Vec::new() } else { own }
+        .collect()
 }
 
 /// The number of writes from one slow sequential write to the next, if that is too regular to depend on the

@@ -179,46 +179,6 @@ mod tests {
         assert!(search.linear.open_at_once_max() >= 128);
     }
 
-    /// Round-robin writes over data: the number of blocks, and the times in milliseconds, repeated.
-    fn over_data(rounds: &[(u32, &[f64])]) -> OpenUnitsData {
-        let mut all = slow_in_random_order(Bytes::mib(32));
-        for (number, milliseconds) in rounds {
-            for unit in 0..*number {
-                let each = milliseconds[unit as usize % milliseconds.len()];
-                let kept = (Order::Linear, *number, Bytes::kib(8));
-                OpenUnitsCell::keep(&mut all.rewritten, kept, unit, Duration::from_secs_f64(each / 1e3));
-            }
-        }
-        all
-    }
-
-    #[test]
-    fn merges_of_one_or_two_equal_steps_show_a_log_over_data() {
-        let (alone, fits): (&[f64], &[f64]) = (&[13.5], &[13.5, 13.6, 13.4]);
-        let number = |beyond| {
-            let turns = [
-                (4, fits),
-                (4, fits),
-                (5, beyond),
-                (5, beyond),
-                (5, beyond),
-                (4, beyond),
-                (4, fits),
-                (4, fits),
-            ];
-            let rounds: Vec<(u32, &[f64])> = [(1, alone); 6].into_iter().chain(turns).collect();
-            let data = over_data(&rounds);
-            let search = Search::new(&data).ok()?;
-            search.is_over_data().then(|| search.fits(Order::Linear)).flatten()
-        };
-        assert_eq!(number(&[15.6, 17.7, 17.8, 15.6, 17.7]), Some(4));
-        assert_eq!(
-            number(&[15.4, 17.9, 16.3, 16.9, 18.6]),
-            None,
-            "a disk's head takes a different time each"
-        );
-    }
-
     #[test]
     fn slow_openings_show_one_sequential_run_despite_rare_longer_stalls() {
         let (fast, merge, rare) =

@@ -1,15 +1,14 @@
 //! The posterior of the search in sequential order.
 
-use flashscope_record::observation::{OpenUnitsCell, OpenUnitsData, Order, Times};
+use flashscope_record::observation::{OpenUnitsData, Order};
 
-use super::random::random_classifier;
 use super::replay::replay;
 use super::sequence::{WriteSequence, write_sequences};
-use super::threshold::{THRESHOLD_NATS, best_of_thresholds, with_best_threshold, with_stall_thresholds};
+use super::threshold::{THRESHOLD_NATS, best_of_thresholds, with_best_threshold};
 use crate::open_blocks::posterior::{OPEN_MAX, Posterior};
 use crate::open_blocks::prior::Prior;
 use crate::slow_classifier::SlowClassifier;
-use crate::thresholds::{GRANTED, REPEATED};
+use crate::thresholds::GRANTED;
 
 /// The posterior after all writes of the search in sequential order; `None` without any.
 #[must_use]
@@ -18,21 +17,10 @@ pub fn sequential_posterior(data: &OpenUnitsData) -> Option<Posterior> {
     let classifier = sequences.first()?.classifier;
     let prior = Posterior::new(Order::Linear, classifier, Prior::Linear).with_erase_block(data.erase_block);
     let posterior = replay(&prior, &sequences, SlowClassifier::clone);
-    // If the control is slower by a small step, small steps are no merges.
-    let has_changed = |control: &Times| match control {
-        Times::Each(times) => classifier.for_small_steps().changed(times).is_some(),
-        Times::Mean { .. } => false,
-    };
-    let mut posterior = if data.controls.iter().any(has_changed) {
-        with_stall_thresholds(posterior, &sequences)
-    } else {
-        with_best_threshold(posterior, &sequences)
-    };
+    let mut posterior = with_best_threshold(posterior, &sequences);
     if posterior.verdict().probability < GRANTED {
         posterior = with_surer_threshold(&posterior, &sequences).unwrap_or(posterior);
     }
-    let slots = [&data.freed, &data.continued].map(|cells| slots_filled(cells, &posterior));
-    slots.into_iter().flatten().for_each(|number| posterior.require_slots(number));
     Some(posterior)
 }
 
@@ -45,23 +33,7 @@ fn with_surer_threshold(posterior: &Posterior, sequences: &[WriteSequence<'_>]) 
         let nats = if verdict.number == known.number { 0.0 } else { THRESHOLD_NATS };
         (verdict.is_found(OPEN_MAX + 1) && verdict.probability > known.probability).then_some(nats)
     };
-    best_of_thresholds(posterior, sequences, f64::INFINITY, nats_min)
-}
-
-/// The number of units with two fast random writes each, while slots were free for them, if all later ones
-/// were slow. There are at least as many slots in sequential order.
-fn slots_filled(cells: &[OpenUnitsCell], linear: &Posterior) -> Option<u32> {
-    // A stall among a few merges raises the threshold for merges above some of them.
-    let classifiers = [linear.classifier(), random_classifier(linear, OPEN_MAX + 1)];
-    let is_slow = |cell: &OpenUnitsCell| {
-        cell.writes().any(|(_, latency)| classifiers.iter().any(|classifier| classifier.is_slow(latency)))
-    };
-    let fast = cells.iter().take_while(|cell| !is_slow(cell));
-    let are_pairs = fast.clone().all(|cell| cell.writes().count() == 2);
-    let fast = fast.count();
-    let beyond = &cells[fast..];
-    (are_pairs && beyond.len() >= REPEATED && beyond.iter().all(is_slow))
-        .then(|| u32::try_from(fast).unwrap_or(u32::MAX))
+    best_of_thresholds(posterior, sequences, nats_min)
 }
 
 /// The same posterior for further requests as large as at the start, if the search used smaller ones.
@@ -79,8 +51,8 @@ mod tests {
     use std::time::Duration;
 
     use flashscope_device::Bytes;
+    use flashscope_record::observation::OpenUnitsCell;
 
-    use super::super::testing::twice_each;
     use super::*;
 
     /// Round-robin turns of 54 blocks with 50 slots, random eviction and merges of 300 ms. One write in
@@ -120,27 +92,5 @@ mod tests {
         let verdict = sequential_posterior(&turns_among_stalls(40, 80)).unwrap().verdict();
         // With the lower threshold alone it has 84 %.
         assert!(verdict.number == 50 && verdict.probability > 0.9, "{verdict:?}");
-    }
-
-    /// Eight units fit, by turns of nine. Merges take 12 to 15 ms, but two of them stalled.
-    #[test]
-    fn two_stalls_among_few_merges_do_not_raise_the_number() {
-        let mut cells = Vec::new();
-        let mut write = |units, unit, milliseconds| {
-            let kept = (Order::Linear, units, Bytes::kib(4));
-            OpenUnitsCell::keep(&mut cells, kept, unit, Duration::from_millis(milliseconds));
-        };
-        (0..12).for_each(|_| write(1, 0, 2));
-        for unit in (0..4).flat_map(|_| 0..8) {
-            write(8, unit, 2);
-        }
-        for (unit, milliseconds) in [(8, 320), (0, 12), (1, 327), (2, 15)] {
-            write(9, unit, milliseconds);
-        }
-        let continued = twice_each([2, 2, 2, 2, 2, 2, 2, 2, 17, 300, 310].into_iter());
-        let data =
-            OpenUnitsData { erase_block: Bytes::mib(24), cells, continued, ..OpenUnitsData::default() };
-        let verdict = sequential_posterior(&data).unwrap().verdict();
-        assert!(verdict.number == 8 && verdict.probability > 0.9, "{verdict:?}");
     }
 }

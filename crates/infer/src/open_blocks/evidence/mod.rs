@@ -18,5 +18,4 @@ pub use self::random::{found_with_freed_slots, posterior_with_freed_slots, rando
 pub use self::sequence::{
     ROUND_ROBIN_UNITS, WriteSequence, baseline_classifier, hardly_copies_block, write_sequences,
 };
-pub use self::small_steps::drifts;
 pub use self::threshold::with_best_threshold;

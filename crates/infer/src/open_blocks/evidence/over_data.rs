@@ -44,7 +44,7 @@ pub fn is_slow_over_data(data: &OpenUnitsData, classifier: SlowClassifier) -> bo
         .and_then(|times| median(&times.each().iter().map(Duration::as_secs_f64).collect::<Vec<_>>()));
     let at_start = write_sequences(data).first().map(|sequence| sequence.classifier.typical_seconds());
     let slower = control.zip(at_start).map_or(1.0, |(now, at_start)| (now / at_start).max(1.0));
-    let classifier = classifier.scaled(slower).for_partial_steps();
+    let classifier = classifier.scaled(slower);
     let after = data.out_of_order.get(OPENING_WRITES..).unwrap_or_default();
     let slow = after.iter().filter(|latency| classifier.is_slow(**latency)).count();
     !after.is_empty() && slow * 3 >= after.len() * 2

@@ -71,8 +71,6 @@ fn replay_random(cells: &[OpenUnitsCell], before: Posterior) -> Posterior {
 mod tests {
     use std::time::Duration;
 
-    use flashscope_device::Bytes;
-
     use super::super::testing::twice_each;
     use super::*;
     use crate::open_blocks::prior::Prior;
@@ -95,29 +93,5 @@ mod tests {
         assert_eq!(number(12, 0), None, "there may be more");
         assert_eq!(number(0, 4), None, "no slot was freed");
         assert_eq!(number(0, 0), None);
-    }
-
-    #[test]
-    fn short_merges_at_every_random_switch_show_one_open_block() {
-        let fast = SlowClassifier::from_baseline(&[Duration::from_millis(4); 5]).unwrap();
-        let mut linear = Posterior::new(Order::Linear, fast, Prior::Linear);
-        (0..12).for_each(|_| linear.write(0, Duration::from_millis(4)));
-        (0..40).for_each(|index| linear.write((index + 1) % 2, Duration::from_millis(700)));
-        assert_eq!(linear.verdict().number, 1);
-        let number = |second| {
-            let mut cells = Vec::new();
-            let mut write = |number, unit, milliseconds| {
-                let kept = (Order::Random, number, Bytes::kib(32));
-                OpenUnitsCell::keep(&mut cells, kept, unit, Duration::from_millis(milliseconds));
-            };
-            [second; 2].iter().for_each(|each| write(1, 0, *each));
-            (1..60).for_each(|unit| [15, second].iter().for_each(|each| write(unit + 1, unit, *each)));
-            (0..60).for_each(|unit| [15, second].iter().for_each(|each| write(60, unit, *each)));
-            let posterior = random_posterior(&cells, &linear, 2);
-            let verdict = posterior.verdict();
-            verdict.is_found(OPEN_MAX + 1).then_some(verdict.number)
-        };
-        assert_eq!(number(4), Some(1));
-        assert_ne!(number(15), Some(1), "every random write is slow, whatever the block");
     }
 }

@@ -85,12 +85,6 @@ impl Posterior {
         shortest.map(|seconds| seconds - self.classifier.typical_seconds())
     }
 
-    /// The geometric mean of writes without and with a merge, as a multiple of the former.
-    pub(in crate::open_blocks) fn merge_threshold(&self) -> f64 {
-        let merge = self.merge_seconds().map_or(0.0, |seconds| seconds / self.classifier.typical_seconds());
-        (1.0 + merge.max(0.0)).sqrt()
-    }
-
     /// Whether all but one of the last openings were slow.
     #[must_use]
     pub fn openings_were_slow(&self, last: u32) -> bool {

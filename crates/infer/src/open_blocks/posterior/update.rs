@@ -16,8 +16,6 @@ use crate::slow_classifier::SlowClassifier;
 const FREED_SLOT_SLOW: f64 = 0.002;
 /// Hypotheses with a log weight this far below the best one are dropped, nats: e^-25 is 10^-11. Guess.
 const LOG_WEIGHT_RANGE: f64 = 25.0;
-/// The factor on hypotheses with fewer slots than were seen open otherwise. Guess.
-const FEWER_SLOTS: f64 = 1e-6;
 
 impl Posterior {
     /// Continues with writes of another size and another classifier.
@@ -59,15 +57,6 @@ impl Posterior {
     pub fn finish_pair(&mut self) {
         if let Some((unit, latency)) = self.unpaired.take() {
             self.take(unit, latency, None);
-        }
-    }
-
-    /// Takes into account that at least this number of slots was seen otherwise.
-    pub(in crate::open_blocks) fn require_slots(&mut self, number: u32) {
-        for each in &mut self.hypotheses {
-            if each.slots.count() < number as usize {
-                each.multiply(FEWER_SLOTS);
-            }
         }
     }
 

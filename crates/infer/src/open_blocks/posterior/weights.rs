@@ -68,12 +68,6 @@ impl Posterior {
         self.probabilities().map(stalls).sum()
     }
 
-    /// The expected stalls per round-robin turn, times the probability of random eviction: only whole turns
-    /// are informative there.
-    pub(in crate::open_blocks) fn stalls_per_turn(&self) -> f64 {
-        self.eviction_probability(EvictionLaw::Random) * self.stall_share() * f64::from(self.turn_units)
-    }
-
     /// The ratio of posterior to prior probability that a large share of merges is hidden.
     pub(in crate::open_blocks) fn hidden_merges_ratio(&self) -> f64 {
         self.hides_merges_probability() / with_hidden_merges(ERROR_RATES.map(|rates| rates.prior))

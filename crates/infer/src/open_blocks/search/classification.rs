@@ -27,16 +27,7 @@ const SCATTERED_FREE: f64 = 1.25;
 impl<'a> Search<'a> {
     /// The kind, if slow writes do not depend on the blocks that are written.
     pub(super) fn independent_of_blocks(&self) -> Option<LayerKind> {
-        let data = self.data;
-        if let Some(collection) = collected_in_one_run(data) {
-            return Some(LayerKind::Collected(collection));
-        }
-        let sequence = self.sequences.last()?;
-        let each = garbage_collection::even_slow_interval(sequence, self.sequential_classifier())?;
-        let every = sequence.request * each;
-        let (seconds, _) = self.merge(Order::Linear, 0)?;
-        (data.one_run.is_empty() && every <= data.erase_block)
-            .then_some(LayerKind::Collected(Collection { every, seconds }))
+        collected_in_one_run(self.data).map(LayerKind::Collected)
     }
 
     /// The search over data instead, if that found a number.
@@ -58,20 +49,7 @@ impl<'a> Search<'a> {
         let fits = over.fits(Order::Linear).filter(|_| over.linear.stall_share() <= STALLS_MAX)?;
         let (seconds, _) = over.merge(Order::Linear, fits)?;
         let typical = classifier.typical_seconds();
-        // A log completes as much each time; a disk's head that has to move takes a different time each.
-        let is_step = seconds > typical * SMALL_STEP
-            || (over.merges_are_alike(fits) && !evidence::drifts(&over.sequential_seconds()));
-        (seconds < typical * COMPLETION_WRITES_MAX && is_step).then_some(over)
-    }
-
-    /// Whether most merges beyond `fits` units take equally long, or half or twice that: a switch may
-    /// complete the block it leaves and the one it opens.
-    fn merges_are_alike(&self, fits: u32) -> bool {
-        let seconds = self.merges_s(Order::Linear, fits);
-        let Some(median_s) = median(&seconds) else { return false };
-        let is_alike =
-            |own: &&f64| [0.5, 1.0, 2.0].iter().any(|times| (**own / (median_s * times) - 1.0).abs() < ALIKE);
-        count(seconds.iter().filter(is_alike).count()) >= count(seconds.len()) * MOST
+        (SMALL_STEP..COMPLETION_WRITES_MAX).contains(&(seconds / typical)).then_some(over)
     }
 }
 

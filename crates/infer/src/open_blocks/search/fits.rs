@@ -5,7 +5,6 @@ use flashscope_record::observation::Order;
 use super::kind::LayerKind;
 use super::weighed::Search;
 use crate::open_blocks::eviction::EvictionLaw;
-use crate::open_blocks::posterior;
 use crate::thresholds::{GRANTED, LITTLE, SEVERAL};
 
 /// Above the probability [`GRANTED`], one in this many units, or one, need not have been seen open. Guess.
@@ -46,8 +45,7 @@ impl Search<'_> {
         // controller on average only, and as many must have been seen open at once, or nearly as many if it
         // is sure.
         let is_seen = posterior.is_seen_open()
-            || (order == Order::Random
-                && (self.freed_cells.is_some() || self.agrees_with_sequential(verdict)))
+            || (order == Order::Random && self.freed_cells.is_some())
             || (verdict.probability > GRANTED
                 && verdict.number - posterior.open_at_once_max().min(verdict.number)
                     <= (verdict.number / UNSEEN_SHARE).max(1));
@@ -55,7 +53,7 @@ impl Search<'_> {
         // there. If none fits, each write merges under either rule.
         let sequential = || self.fits(Order::Linear).or(self.between(Order::Linear).map(|(low, _)| low));
         let is_clear = order == Order::Linear
-            || sequential().or(self.open_in_sequence()).map_or(
+            || sequential().map_or(
                 verdict.number == 0 || posterior.eviction_probability(EvictionLaw::Random) < 0.5,
                 |linear| verdict.number <= linear,
             );
@@ -67,20 +65,6 @@ impl Search<'_> {
                 .is_some_and(|linear| self.linear.hides_merges() || linear == verdict.number);
         let is_found = verdict.is_found(units_max) && is_seen && is_clear && is_plain;
         is_found.then_some(verdict.number)
-    }
-
-    /// Whether the same number is sure in random order as was found in sequential order: two counts that
-    /// agree.
-    fn agrees_with_sequential(&self, random: posterior::Verdict) -> bool {
-        random.probability > GRANTED && self.fits(Order::Linear) == Some(random.number)
-    }
-
-    /// The number seen open at once in sequential order, if the search was too short to find how many fit,
-    /// and merges show in random order.
-    fn open_in_sequence(&self) -> Option<u32> {
-        let is_short =
-            !self.linear.exceeds_max(posterior::OPEN_MAX + 1) && self.linear.stall_share() <= LITTLE;
-        (is_short && self.shows_merges(Order::Random)).then(|| self.linear.open_at_once_max())
     }
 
     /// The interval of the number of units that fit, if no single number is sure, but one is surely too many

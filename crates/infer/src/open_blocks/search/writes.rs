@@ -21,9 +21,7 @@ impl<'a> Search<'a> {
     /// The classifier for the last requests of the sequential search.
     pub fn sequential_classifier(&self) -> SlowClassifier {
         let last = self.sequences.last().filter(|_| self.data.led);
-        last.map_or(self.classifier, |sequence| {
-            sequence.classifier.for_any_merges(self.linear.merge_seconds())
-        })
+        last.map_or(self.classifier, |sequence| sequence.classifier.for_merges(self.linear.merge_seconds()))
     }
 
     /// The parts of the search in this order.
@@ -56,11 +54,6 @@ impl<'a> Search<'a> {
         last.into_iter()
             .flat_map(move |sequence| sequence.writes(order))
             .map(|(units, _, latency)| (units, latency))
-    }
-
-    /// The times of the last sequential writes, seconds.
-    pub(super) fn sequential_seconds(&self) -> Vec<f64> {
-        self.searched(Order::Linear).map(|(_, latency)| latency.as_secs_f64()).collect()
     }
 
     /// Whether anything was written in this order.

@@ -17,12 +17,8 @@ use crate::session::Stop;
 
 /// An undecided sequential search under random eviction switches to smaller requests after 24 MiB. Guess.
 const BYTES_BEFORE: Bytes = Bytes::mib(24);
-/// The same limit while LRU eviction is more probable: there few writes decide. Guess.
-const BYTES_BEFORE_LRU: Bytes = Bytes::mib(48);
 /// Blocks opened to test one size.
 const OPENINGS: u32 = 5;
-/// How much smaller the request becomes if no merge was seen.
-const FACTOR_UNTESTED: u64 = 4;
 
 /// The most requests these tests take: sizes double, so there are at most as many as a size has bits.
 pub(super) const REQUESTS_MAX: u64 = (u64::BITS * (2 * OPENINGS + BASELINE)) as u64;
@@ -36,45 +32,28 @@ enum MergingWrite {
 }
 
 impl Search<'_, '_> {
-    /// Whether the sequential search has written enough bytes for smaller requests to be worth a try.
+    /// Whether the sequential search has written enough bytes for smaller requests to be worth a try. Under
+    /// LRU eviction few writes decide, and the openings of the test would be evidence themselves.
     pub(super) fn should_shrink(&self, order: Order, posterior: &Posterior) -> bool {
         let writes = u64::try_from(posterior.writes()).unwrap_or(u64::MAX);
-        let most = if posterior.eviction_probability(EvictionLaw::Random) > 0.5 {
-            BYTES_BEFORE
-        } else {
-            BYTES_BEFORE_LRU
-        };
         self.is_first(order)
             && self.may_shrink
             && self.request > self.experiment.request_min()
-            && (self.request * writes >= most || posterior.fills_blocks_in_turns())
+            && posterior.eviction_probability(EvictionLaw::Random) > 0.5
+            && (self.request * writes >= BYTES_BEFORE || posterior.fills_blocks_in_turns())
     }
 
-    /// Continues with the smallest request that still merges. False if there is none. Under LRU eviction the
-    /// openings of the test would be evidence themselves, so one smaller size is taken untested, and only if
-    /// all blocks fit so far.
+    /// Continues with the smallest request that still merges. False if there is none.
     pub(super) fn shrink(&mut self, pool: &mut BlockPool, posterior: &Posterior) -> Result<bool, Stop> {
         let larger = self.request;
-        let smallest = self.experiment.request_min();
-        let is_tested = posterior.eviction_probability(EvictionLaw::Random) > 0.5;
-        let sizes: Vec<Bytes> = if is_tested {
-            let doubled = std::iter::successors(Some(smallest), |size| Some(*size * 2));
-            doubled.take_while(|size| *size < larger).collect()
-        } else if posterior.all_fit_so_far() {
-            vec![larger / FACTOR_UNTESTED]
-        } else {
-            Vec::new()
-        };
+        let doubled = std::iter::successors(Some(self.experiment.request_min()), |size| Some(*size * 2));
+        let sizes = doubled.take_while(|size| *size < larger);
         // Each block continues where its writes ended.
-        let sizes = sizes.into_iter().filter(|size| *size >= smallest && larger.is_multiple_of(*size));
+        let sizes = sizes.filter(|size| larger.is_multiple_of(*size));
         self.data.larger = std::mem::take(&mut self.data.cells);
         for size in sizes {
             self.continue_with(pool, size, false)?;
-            let merging = if is_tested {
-                self.merging_write(pool, posterior.writable_units())?
-            } else {
-                Some(MergingWrite::First)
-            };
+            let merging = self.merging_write(pool, posterior.writable_units())?;
             match merging {
                 Some(MergingWrite::First) => return Ok(true),
                 Some(MergingWrite::Second) => {
