@@ -343,8 +343,11 @@ mod tests {
     fn parameters_are_all_numbers_that_were_fitted() {
         let line = |points: u64| TimeCurve((1..=points).map(|point| (point << 12, 0.001)).collect());
         let model = WriteModel {
-            append: line(4),
-            merge: line(3),
+            append: line(5),
+            switch: line(4),
+            jump: line(3),
+            merge: line(2),
+            random_merge: line(1),
             small: Some(SmallWrites { up_to: 4096, write_s: 0.01, per_byte_s: 1e-9 }),
             open_s: 0.002,
             openings: vec![OpeningRange { first: 0, end: 4, open_s: 0.0 }],
@@ -352,9 +355,9 @@ mod tests {
             limits_seen: [true, false],
             ..WriteModel::default()
         };
-        // Seven points, three of small writes, one limit, two for each range, and the time to open.
-        assert_eq!(model.parameters(), 7 + 3 + 1 + 2 + 2 + 1);
+        // All points, three of small writes, one limit, two for each range, and the time to open.
+        assert_eq!(model.parameters(), 15 + 3 + 1 + 2 + 2 + 1);
         let partly_known = WriteModel { assumed: 2, known: 3, ..model };
-        assert_eq!(partly_known.parameters(), 11);
+        assert_eq!(partly_known.parameters(), 19);
     }
 }

@@ -60,21 +60,21 @@ fn of_size(cell: &OpenUnitsCell) -> Vec<(usize, f64)> {
         .collect()
 }
 
-/// The number of writes from one slow sequential write to the next, if that is too regular to depend on the
-/// blocks written. Under random eviction, or with one block too many, merges are irregular.
+/// Whether slow sequential writes come too regularly to depend on the blocks written. Under random eviction,
+/// or with one block too many, merges are irregular.
 #[must_use]
-pub fn even_slow_interval(sequence: &WriteSequence<'_>, classifier: SlowClassifier) -> Option<u64> {
+pub fn is_evenly_slow(sequence: &WriteSequence<'_>, classifier: SlowClassifier) -> bool {
     let writes = || sequence.writes(Order::Linear).map(|(.., latency)| latency);
     let seconds: Vec<f64> = writes()
         .filter(|latency| classifier.is_slow(*latency))
         .map(|latency| latency.as_secs_f64())
         .collect();
     // Stalls may come in between.
-    let slow_min_s = median(&seconds)? * SHARE_OF_MEDIAN_MIN;
+    let slow_min_s = median(&seconds).unwrap_or(0.0) * SHARE_OF_MEDIAN_MIN;
     let is_slow = writes().map(|latency| classifier.is_slow(latency) && latency.as_secs_f64() >= slow_min_s);
     let slow: Vec<u64> = (0..).zip(is_slow).filter_map(|(at, slow)| slow.then_some(at)).collect();
     let apart: Vec<u64> = slow.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    EVEN.into_iter().find_map(|even| evenly(&apart, even))
+    EVEN.into_iter().any(|even| evenly(&apart, even).is_some())
 }
 
 /// The median of the last `number` distances, if they are that regular.

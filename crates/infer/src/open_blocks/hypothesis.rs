@@ -75,7 +75,7 @@ impl Hypothesis {
     }
 
     /// Multiplies each weight.
-    pub(super) fn multiply(&mut self, factor: f64) {
+    fn multiply(&mut self, factor: f64) {
         self.factors.iter_mut().for_each(|each| *each *= factor);
     }
 

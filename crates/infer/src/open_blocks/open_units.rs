@@ -119,7 +119,7 @@ mod tests {
     use flashscope_record::observation::{OpenUnitsCell, OpenUnitsData, OpeningPair, Times};
 
     /// Sequential writes are fast into any number of blocks, and every random write takes 27 ms longer.
-    fn slow_in_random_order(erase_block: Bytes) -> OpenUnitsData {
+    fn slow_in_random_order() -> OpenUnitsData {
         let (fast, slow) = (Duration::from_micros(14_200), Duration::from_micros(41_200));
         let mut cells = Vec::new();
         let mut write = |order, number, unit, latency| {
@@ -129,7 +129,7 @@ mod tests {
         (1..128).for_each(|unit| write(Order::Linear, unit + 1, unit, fast));
         (0..256).for_each(|index| write(Order::Linear, 128, index % 128, fast));
         (0..12).for_each(|_| write(Order::Random, 1, 0, slow));
-        OpenUnitsData { erase_block, cells, ..OpenUnitsData::default() }
+        OpenUnitsData { erase_block: Bytes::mib(32), cells, ..OpenUnitsData::default() }
     }
 
     #[test]
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn blocks_seen_open_by_large_requests_count_after_an_interrupted_search() {
-        let all = slow_in_random_order(Bytes::mib(32));
+        let all = slow_in_random_order();
         let started = all.cells.iter().take(1).map(|cell| OpenUnitsCell {
             request: Bytes::kib(4),
             times: Times::Each(vec![Duration::from_millis(2)]),

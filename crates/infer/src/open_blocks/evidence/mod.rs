@@ -7,8 +7,6 @@ mod random;
 mod replay;
 mod sequence;
 mod small_steps;
-#[cfg(test)]
-mod testing;
 mod threshold;
 
 pub use self::linear::{sequential_posterior, with_whole_requests};

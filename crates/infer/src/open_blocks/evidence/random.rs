@@ -47,7 +47,7 @@ pub fn found_with_freed_slots(
 
 /// The classifier of slow random writes after the sequential search. The duration of merges is known from
 /// there, or at least that a random write takes longer by itself.
-pub(super) fn random_classifier(linear: &Posterior, units_max: u32) -> SlowClassifier {
+fn random_classifier(linear: &Posterior, units_max: u32) -> SlowClassifier {
     let classifier = linear.classifier();
     if linear.verdict().is_found(units_max) {
         classifier.for_merges(linear.merge_seconds())
@@ -71,9 +71,22 @@ fn replay_random(cells: &[OpenUnitsCell], before: Posterior) -> Posterior {
 mod tests {
     use std::time::Duration;
 
-    use super::super::testing::twice_each;
+    use flashscope_device::Bytes;
+
     use super::*;
     use crate::open_blocks::prior::Prior;
+
+    /// Two random writes into each unit, the second one with these latencies, milliseconds.
+    fn twice_each(milliseconds: impl Iterator<Item = u64>) -> Vec<OpenUnitsCell> {
+        let mut cells = Vec::new();
+        for (unit, second) in (0..).zip(milliseconds) {
+            for latency in [2, second] {
+                let kept = (Order::Random, unit + 1, Bytes::kib(4));
+                OpenUnitsCell::keep(&mut cells, kept, unit, Duration::from_millis(latency));
+            }
+        }
+        cells
+    }
 
     /// Openings of `fast` and then `slow` units.
     fn openings(fast: u32, slow: u32) -> Vec<OpenUnitsCell> {

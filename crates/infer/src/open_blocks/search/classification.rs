@@ -16,8 +16,8 @@ use crate::thresholds::{ALIKE, MOST, SEVERAL, STALLS_MAX};
 /// A log completes what it maps at once in less than this many writes. What costs more is another thing, such
 /// as a cache that is emptied. Guess.
 const COMPLETION_WRITES_MAX: f64 = 7.0;
-/// Merges below this share of a write have to be alike. Guess.
-const SMALL_STEP: f64 = 0.5;
+/// It takes at least this share of a write: what costs less is no completion. Guess.
+const COMPLETION_WRITES_MIN: f64 = 0.5;
 /// The middle half of the distances between collections differs by at most this share of their median. For
 /// exponential distances, those of random events, it is ln 3 / ln 2 = 1.6. Guess: half of that.
 const UNEVENNESS_MAX: f64 = 0.8;
@@ -25,9 +25,9 @@ const UNEVENNESS_MAX: f64 = 0.8;
 const SCATTERED_FREE: f64 = 1.25;
 
 impl<'a> Search<'a> {
-    /// The kind, if slow writes do not depend on the blocks that are written.
-    pub(super) fn independent_of_blocks(&self) -> Option<LayerKind> {
-        collected_in_one_run(self.data).map(LayerKind::Collected)
+    /// Page mapping, if garbage collection shows while one block is written.
+    pub(super) fn collected_in_one_run(&self) -> Option<LayerKind> {
+        collection_in_one_run(self.data).map(LayerKind::Collected)
     }
 
     /// The search over data instead, if that found a number.
@@ -49,13 +49,13 @@ impl<'a> Search<'a> {
         let fits = over.fits(Order::Linear).filter(|_| over.linear.stall_share() <= STALLS_MAX)?;
         let (seconds, _) = over.merge(Order::Linear, fits)?;
         let typical = classifier.typical_seconds();
-        (SMALL_STEP..COMPLETION_WRITES_MAX).contains(&(seconds / typical)).then_some(over)
+        (COMPLETION_WRITES_MIN..COMPLETION_WRITES_MAX).contains(&(seconds / typical)).then_some(over)
     }
 }
 
 /// Garbage collection, if it shows while one block is written sequentially, takes the same time each, and
 /// random pages cost nothing more.
-fn collected_in_one_run(data: &OpenUnitsData) -> Option<Collection> {
+fn collection_in_one_run(data: &OpenUnitsData) -> Option<Collection> {
     let own = garbage_collection::collection_times_s(&data.one_run);
     let seconds = median(&own).filter(|_| own.len() >= SEVERAL)?;
     // One request may wait for two collections.

@@ -84,13 +84,8 @@ impl<'a> Search<'a> {
         if let Some(log) = search.over_data().filter(|_| !is_no_log) {
             return Ok(log);
         }
-        let special = if is_one_run { Some(LayerKind::OneRun) } else { search.independent_of_blocks() };
+        let special = if is_one_run { Some(LayerKind::OneRun) } else { search.collected_in_one_run() };
         Ok(Self { kind: special.unwrap_or(kind), ..search })
-    }
-
-    /// Whether the number was found over data only.
-    pub const fn is_over_data(&self) -> bool {
-        self.is_over_data
     }
 
     /// The writes themselves.

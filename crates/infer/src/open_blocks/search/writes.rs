@@ -68,7 +68,7 @@ impl<'a> Search<'a> {
     }
 
     /// The duration of each merge with more units than fit, seconds.
-    pub(super) fn merges_s(&self, order: Order, fits: u32) -> Vec<f64> {
+    fn merges_s(&self, order: Order, fits: u32) -> Vec<f64> {
         let beyond = self.judged(order).into_iter().filter(|(open_units, _)| *open_units > fits);
         beyond.filter_map(|(_, merge)| merge).collect()
     }

@@ -43,9 +43,9 @@ pub(super) const REQUESTS_MAX: u64 = WRITES_MAX + SCATTERED;
 impl Search<'_, '_> {
     /// Whether slow writes of the search came so evenly that they may be collections.
     pub(super) fn is_evenly_slow(&self, sequential: &Posterior) -> bool {
-        evidence::write_sequences(self.data).last().is_some_and(|sequence| {
-            garbage_collection::even_slow_interval(sequence, sequential.classifier()).is_some()
-        })
+        let sequences = evidence::write_sequences(self.data);
+        let last = sequences.last();
+        last.is_some_and(|last| garbage_collection::is_evenly_slow(last, sequential.classifier()))
     }
 
     /// Whether writes into one block alone, in the baseline and the controls, were slow too often for stalls.

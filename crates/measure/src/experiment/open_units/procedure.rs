@@ -68,8 +68,10 @@ impl Search<'_, '_> {
         let Some(mut posterior) = evidence::sequential_posterior(self.data) else { return Ok(None) };
         self.search(&mut pool, &mut posterior, units_max)?;
         let whole_request = self.request;
-        if self.should_shrink(Order::Linear, &posterior) {
-            self.may_shrink = false;
+        let should_shrink = self.should_shrink(Order::Linear, &posterior);
+        // Later searches keep their request.
+        self.may_shrink = false;
+        if should_shrink {
             if posterior.next(units_max).is_some()
                 && !posterior.fits_all(units_max)
                 && self.shrink(&mut pool, &posterior)?
