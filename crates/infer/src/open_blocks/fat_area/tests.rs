@@ -122,6 +122,8 @@ fn a_table_whose_blocks_differ_otherwise_is_unknown() {
     let later = small_writes(&[10, 20, 10, 20, 20, 20]);
     let expected = Reason::Log(LogFault::FastAfterSlowBlock { fast: 2, slow: 1 });
     assert_eq!(later.reason(), Some(&expected));
+    let alike = small_writes(&[31, 20, 20, 20, 20, 20]);
+    assert_eq!(alike.bytes(), Some(Bytes::ZERO), "{alike:?}");
 }
 
 #[test]
