@@ -258,6 +258,20 @@ fn latency_and_errors_grow_as_a_device_wears_out() {
 }
 
 #[test]
+fn a_worn_out_device_delays_requests_and_no_pause() {
+    let mut device = faulty(Bytes::mib(1), &["dying:over=512B,delay=10ms"], 1);
+    write(&mut device, range(0, 4), PATTERN);
+    let before = device.now();
+    device.pause(Duration::from_millis(5)).unwrap();
+    assert_eq!(device.now().since(before), Duration::from_millis(5));
+    // Without wear each takes 100 us.
+    for op in [Op::read(range(0, 4)), Op::Flush, Op::Discard { range: range(0, 4) }] {
+        let completion = device.run(op).unwrap();
+        assert!(completion.latency() > Duration::from_micros(100), "{completion:?}");
+    }
+}
+
+#[test]
 fn an_invalid_fault_is_refused_with_the_allowed_values() {
     for (text, expected) in [
         ("", "unknown fault ''"),
@@ -529,4 +543,16 @@ fn wrong_reads_are_fixed_sectors_and_end_after_their_times() {
     let mut once = faulty(Bytes::mib(1), &["wrong-reads:range=4KiB+1KiB,times=1"], 1);
     assert!(once.run(Op::write(range(0, 1024), pattern)).unwrap().outcome.is_ok());
     assert_eq!([wrong(&mut once), wrong(&mut once)], [2, 0]);
+}
+
+/// The first half is written, the second is blank. The wrong sectors are before, or among, the blank ones.
+#[test]
+fn a_check_of_wrong_sectors_beside_blank_ones_reports_what_the_bytes_hold() {
+    for fault in ["wrong-reads:range=4KiB+1KiB", "wrong-reads:range=96KiB+1KiB"] {
+        let mut device = faulty(Bytes::mib(1), &[fault], 1);
+        write(&mut device, range(0, 64), PATTERN);
+        let reported = report(&mut device, range(0, 128), PATTERN);
+        let bytes = device.read_bytes(range(0, 128)).unwrap().unwrap();
+        assert_eq!(reported, PATTERN.check(Lba(0), &bytes), "{fault}");
+    }
 }

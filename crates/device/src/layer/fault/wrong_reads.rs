@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use super::spec::WrongReadSpec;
+use crate::buffer::Buffer;
 use crate::contract::{Capabilities, Device, DeviceError};
-use crate::pattern::{BLOCK, BlockState, CheckReport};
+use crate::pattern::{BLOCK, Pattern};
 use crate::request::{Completion, Op, ReadInto, Success, Tag};
 use crate::time::Instant;
 use crate::units::{ByteRange, Bytes, Lba, SECTOR};
@@ -22,9 +23,20 @@ pub struct WrongReads<D> {
     seed: u64,
     /// How often each wrong sector was read.
     reads: HashMap<u64, u32>,
-    /// Reads in flight: the caller's tag, and the sectors that will be wrong.
-    in_flight: HashMap<Tag, (Tag, ByteRange, Vec<u64>)>,
+    in_flight: HashMap<Tag, InFlight>,
     next_tag: u64,
+}
+
+/// A request in flight.
+#[derive(Debug)]
+struct InFlight {
+    /// The caller's tag.
+    tag: Tag,
+    range: ByteRange,
+    /// The sectors that will be wrong.
+    wrong: Vec<u64>,
+    /// What the caller wants the bytes to be checked against. The device below only reads them.
+    check: Option<Pattern>,
 }
 
 impl<D: Device> WrongReads<D> {
@@ -62,31 +74,23 @@ impl<D: Device> WrongReads<D> {
     }
 }
 
-/// The completion with these sectors wrong.
-fn corrupted(mut completion: Completion, range: ByteRange, wrong: &[u64]) -> Completion {
-    let Some(first) = wrong.first().filter(|_| completion.outcome.is_ok()) else { return completion };
+/// The completion with these sectors wrong. A check is one of the bytes that are returned then.
+fn corrupted(mut completion: Completion, read: &InFlight) -> Completion {
     if let Some(buffer) = &mut completion.buffer {
         let (sectors, _) = buffer.as_chunks_mut::<BLOCK>();
-        let start = range.offset.sectors().0;
-        for sector in wrong {
+        let start = read.range.offset.sectors().0;
+        for sector in &read.wrong {
             let index = usize::try_from(sector - start).unwrap_or(usize::MAX);
             sectors.get_mut(index).into_iter().flatten().for_each(|byte| *byte ^= MASK);
         }
-        return completion;
     }
-    let count = wrong.len() as u64;
-    let report = match completion.outcome {
-        Ok(Success::AllRight) => CheckReport { right: range.length / SECTOR, ..CheckReport::default() },
-        Ok(Success::Wrong(report)) => *report,
-        outcome => return Completion { outcome, ..completion },
-    };
-    let report = CheckReport {
-        right: report.right.saturating_sub(count),
-        corrupt: report.corrupt + count,
-        first_wrong: report.first_wrong.or(Some((Lba(*first), BlockState::Corrupt))),
-        ..report
-    };
-    Completion { outcome: Ok(Success::of_check(report)), ..completion }
+    let Some(pattern) = &read.check else { return completion };
+    let bytes = completion.buffer.take();
+    if let (Ok(_), Some(bytes)) = (&completion.outcome, bytes) {
+        let report = pattern.check(read.range.offset.sectors(), &bytes);
+        completion.outcome = Ok(Success::of_check(report));
+    }
+    completion
 }
 
 impl<D: Device> Device for WrongReads<D> {
@@ -105,17 +109,21 @@ impl<D: Device> Device for WrongReads<D> {
             Op::Read { into: ReadInto::Check(_) | ReadInto::Bytes(_), .. } => self.wrong(range),
             _ => Vec::new(),
         };
+        let (op, check) = match op {
+            Op::Read { into: ReadInto::Check(pattern), .. } if !wrong.is_empty() => {
+                (Op::Read { range, into: ReadInto::Bytes(Buffer::zeroed(range.length)) }, Some(pattern))
+            }
+            op => (op, None),
+        };
         self.device.submit(inner, op)?;
         self.next_tag += 1;
-        self.in_flight.insert(inner, (tag, range, wrong));
+        self.in_flight.insert(inner, InFlight { tag, range, wrong, check });
         Ok(())
     }
 
     fn wait(&mut self) -> Result<Option<Completion>, DeviceError> {
         let Some(completion) = self.device.wait()? else { return Ok(None) };
-        let Some((tag, range, wrong)) = self.in_flight.remove(&completion.tag) else {
-            return Ok(Some(completion));
-        };
-        Ok(Some(corrupted(Completion { tag, ..completion }, range, &wrong)))
+        let Some(read) = self.in_flight.remove(&completion.tag) else { return Ok(Some(completion)) };
+        Ok(Some(corrupted(Completion { tag: read.tag, ..completion }, &read)))
     }
 }
