@@ -154,7 +154,7 @@ impl RunFile {
     /// Whether at least 1 % of the requests failed, so that the times of the others are not those of flash.
     #[must_use]
     pub const fn fails_often(&self) -> bool {
-        self.failed_requests > 0 && self.failed_requests >= self.requests() / FAILS_OFTEN
+        self.failed_requests > 0 && self.failed_requests.saturating_mul(FAILS_OFTEN) >= self.requests()
     }
 
     /// The text of this run file.
@@ -264,6 +264,17 @@ mod tests {
     fn format_0_is_refused() {
         let refused = RunFile::parse(&RUN.replace("\"format\": 1", "\"format\": 0"));
         assert!(refused.unwrap_err().to_string().contains("format 0"));
+    }
+
+    #[test]
+    fn requests_fail_often_from_one_in_a_hundred_on() {
+        let often = |failed: u64, reads: u64| {
+            let mut run = RunFile::parse(RUN).unwrap();
+            (run.failed_requests, run.cost.reads, run.cost.writes) = (failed, reads, 0);
+            run.fails_often()
+        };
+        assert!(often(1, 1) && often(1, 100) && often(2, 101) && often(30, 3000));
+        assert!(!often(0, 0) && !often(1, 101) && !often(1, 199) && !often(29, 3000));
     }
 
     #[test]
