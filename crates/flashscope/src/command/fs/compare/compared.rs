@@ -5,6 +5,7 @@ use flashscope_record::Trial;
 use flashscope_report::filesystems::{Fewer, TrialSource};
 
 use crate::exit::Exit;
+use crate::printer::Printer;
 
 /// What was tried on one target.
 #[derive(Debug)]
@@ -27,4 +28,13 @@ pub struct Compared {
     pub notes: Vec<String>,
     /// How the command ends.
     pub exit: Exit,
+}
+
+impl Compared {
+    /// Says that the comparison is of a part, if the person interrupted it.
+    pub fn remark_if_interrupted(&self, printer: &Printer) {
+        if self.exit == Exit::Interrupted {
+            printer.remark("interrupted: only what was tried until then is compared");
+        }
+    }
 }

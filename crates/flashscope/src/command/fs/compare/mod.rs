@@ -50,9 +50,7 @@ pub fn run(arguments: &FsCompare, printer: &Printer) -> Result<Exit, Failure> {
     let document = FsCompareDocument::new(&comparison, &compared.trials, compared.seed);
     print(&comparison, &document, arguments, printer)?;
     outputs::write_page_or_document(&arguments.output, || html_page(&comparison), &document, printer)?;
-    if compared.exit == Exit::Interrupted {
-        printer.remark("interrupted: only what was tried until then is compared");
-    }
+    compared.remark_if_interrupted(printer);
     Ok(compared.exit)
 }
 

@@ -32,8 +32,8 @@ pub fn compare(arguments: &FsCompare, name: &str, printer: &Printer) -> Result<C
     let (target, recordings) = open(arguments, name)?;
     let session = Session { recordings: &recordings, target: &target, start: start(arguments, &target) };
     let choices = session.choices(arguments, &arguments.filesystems)?;
-    let attempts = session.replay(&choices, &on_interrupt()?, printer)?;
-    Ok(session.compared(&choices, &attempts))
+    let replayed = session.replay(&choices, &on_interrupt()?, printer)?;
+    Ok(session.compared(&choices, &replayed))
 }
 
 /// Runs the cells of a factorial experiment on the virtual stick of this name, round after round.
@@ -52,14 +52,16 @@ pub fn compare_factors(
     let mut choices = session.choices(arguments, &design.variants())?;
     // Round after round: if the user interrupts, whole rounds are left.
     choices.sort_by_key(|choice| (choice.write.workload, choice.write.round, choice.write.writeback));
-    let (interrupt, mut attempts) = (on_interrupt()?, Vec::new());
+    let (interrupt, mut replayed) = (on_interrupt()?, Replayed::default());
     for choice in &choices {
         for start in design.starts(&choice.write.variant) {
             let at_start = Session { start, ..session };
-            attempts.extend(at_start.replay(std::slice::from_ref(choice), &interrupt, printer)?);
+            let one = at_start.replay(std::slice::from_ref(choice), &interrupt, printer)?;
+            replayed.attempts.extend(one.attempts);
+            replayed.is_cut |= one.is_cut;
         }
     }
-    Ok((session.compared(&choices, &attempts), design))
+    Ok((session.compared(&choices, &replayed), design))
 }
 
 /// The virtual stick and the recordings. A counterfeit is refused: it would lose the files.
@@ -79,6 +81,14 @@ fn open(arguments: &FsCompare, name: &str) -> Result<(Target, Recordings), Failu
 /// block.
 fn start(arguments: &FsCompare, target: &Target) -> Bytes {
     arguments.partition_start.unwrap_or_else(|| Bytes::mib(1).round_up(target.profile.ftl.erase_block))
+}
+
+/// What was replayed.
+#[derive(Default)]
+struct Replayed {
+    attempts: Vec<Attempt>,
+    /// Some choices were left out, since the person interrupted.
+    is_cut: bool,
 }
 
 /// The recordings and the stick.
@@ -137,16 +147,16 @@ impl<'a> Session<'a> {
         choices: &[Choice<'_>],
         interrupt: &Interrupt,
         printer: &Printer,
-    ) -> Result<Vec<Attempt>, Failure> {
+    ) -> Result<Replayed, Failure> {
         let mut attempts = Vec::new();
         for choice in choices {
+            if interrupt.is_requested() {
+                return Ok(Replayed { attempts, is_cut: true });
+            }
             printer.detail(describe(choice.write));
             attempts.extend(self.round(choice, interrupt)?);
-            if interrupt.is_requested() {
-                break;
-            }
         }
-        Ok(attempts)
+        Ok(Replayed { attempts, is_cut: false })
     }
 
     /// One round on a fresh stick.
@@ -159,12 +169,13 @@ impl<'a> Session<'a> {
         try_out(self.recordings, choice, &mut device, place).or_exit_bare(Exit::Usage)
     }
 
-    fn compared(&self, choices: &[Choice<'_>], attempts: &[Attempt]) -> Compared {
+    fn compared(&self, choices: &[Choice<'_>], replayed: &Replayed) -> Compared {
         let profile = &self.target.profile;
-        let trials = attempts.iter().filter_map(|attempt| attempt.trial.as_ref().ok()).cloned().collect();
+        let attempts = || replayed.attempts.iter();
+        let trials = attempts().filter_map(|attempt| attempt.trial.as_ref().ok()).cloned().collect();
         let failed: Vec<&TrialFailure> =
-            attempts.iter().filter_map(|attempt| attempt.trial.as_ref().err()).collect();
-        let is_interrupted = failed.iter().any(|failure| failure.is_interrupt());
+            attempts().filter_map(|attempt| attempt.trial.as_ref().err()).collect();
+        let is_interrupted = replayed.is_cut || failed.iter().any(|failure| failure.is_interrupt());
         let failures =
             failed.iter().filter(|failure| !failure.is_interrupt()).map(|failure| sentence(failure));
         let failures: Vec<String> = failures.collect();
@@ -222,5 +233,35 @@ fn sentence(failure: &TrialFailure) -> String {
             let first = first.as_ref().map_or_else(String::new, |error| format!("; the first: {error}"));
             format!("{what}: {failed} of {requests} requests failed{first}")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Color, Global};
+
+    #[test]
+    fn replays_that_were_left_out_for_an_interrupt_are_called_a_part() {
+        let (recordings, target) = (Recordings::embedded().unwrap(), Target::parse("generic-2g").unwrap());
+        let session = Session { recordings: &recordings, target: &target, start: Bytes::mib(4) };
+        let room = target.profile.capacity;
+        let fit = Fit { erase_block: target.profile.ftl.erase_block, request_max: Bytes::kib(120), room };
+        let choices = choose(recordings.list(), &Wish::default(), &fit);
+        let printer = Printer::new(&Global {
+            json: false,
+            quiet: true,
+            verbose: false,
+            color: Color::Never,
+            help: None,
+        });
+        let interrupt = Interrupt::default();
+        let exit = |choices: &[Choice<'_>]| {
+            let replayed = session.replay(choices, &interrupt, &printer).unwrap();
+            (replayed.attempts.len(), session.compared(choices, &replayed).exit)
+        };
+        interrupt.request();
+        assert_eq!(exit(&choices[..1]), (0, Exit::Interrupted));
+        assert_eq!(exit(&[]), (0, Exit::Fine), "nothing was left out");
     }
 }

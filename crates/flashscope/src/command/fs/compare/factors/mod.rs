@@ -43,6 +43,7 @@ pub fn run(arguments: &FsCompare, name: &str, printer: &Printer) -> Result<Exit,
     compared.failures.iter().for_each(|failure| printer.remark(format!("failed: {failure}")));
     let page = || html_page(&compared.device, &reports, &conditions(&compared));
     outputs::write_page_or_document(&arguments.output, page, &document, printer)?;
+    compared.remark_if_interrupted(printer);
     Ok(compared.exit)
 }
 

@@ -154,4 +154,24 @@ mod tests {
             assert!(all.available.iter().all(|(variant, _)| *variant != missing));
         }
     }
+
+    #[test]
+    fn comparison_is_possible_where_one_filesystem_is_there() {
+        let is_there = |variant: &Variant| mount_type(*variant).is_ok();
+        assert_eq!(variants(&[]).is_ok(), Variant::ALL.iter().any(is_there));
+        if let Some(there) = Variant::ALL.into_iter().find(is_there) {
+            let asked = variants(&[there.name().to_owned()]).unwrap();
+            assert_eq!(asked.available.len(), 1);
+            assert!(asked.missing.is_empty());
+        }
+    }
+
+    #[test]
+    fn only_ntfs_is_mounted_by_a_program_where_that_is_installed() {
+        for variant in Variant::ALL {
+            let by_program = matches!(mount_type(variant), Ok(MountType::Program { program: NTFS_PROGRAM }));
+            let is_installed = has_mount_program(NTFS_PROGRAM) && tool(variant.tool().program).is_some();
+            assert_eq!(by_program, variant == Variant::Ntfs && is_installed, "{variant:?}");
+        }
+    }
 }
