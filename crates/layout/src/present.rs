@@ -188,7 +188,7 @@ fn table_of(
     bytes_at: &mut dyn FnMut(Bytes, Bytes) -> Option<Vec<u8>>,
 ) -> (Option<TableKind>, Vec<Span>) {
     let mbr = Mbr::parse(start);
-    if let Some(gpt) = Gpt::parse(start, logical_block, capacity) {
+    if let Some(gpt) = Gpt::parse(start, logical_block) {
         if mbr.as_ref().is_some_and(Mbr::is_hybrid) {
             problems.push(TableProblem::HybridMbr);
         }
@@ -216,4 +216,99 @@ fn overlap(volumes: &[PresentVolume]) -> bool {
         volumes.iter().map(|volume| (volume.start, volume.start + volume.size)).collect();
     spans.sort_unstable();
     spans.windows(2).any(|pair| pair[1].0 < pair[0].1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A field of a medium: offset and bytes.
+    type Field = (usize, Vec<u8>);
+
+    const BLOCK: Bytes = Bytes::new(512);
+    const BLOCKS: u32 = 4096;
+
+    /// The problems of a medium of zeros with these fields.
+    fn problems(fields: &[Field]) -> Vec<TableProblem> {
+        let capacity = BLOCK * u64::from(BLOCKS);
+        let mut medium = vec![0_u8; capacity.to_usize()];
+        for (at, bytes) in fields {
+            medium[*at..*at + bytes.len()].copy_from_slice(bytes);
+        }
+        let mut read = |range: ByteRange| {
+            medium.get(range.offset.to_usize()..range.end().to_usize()).map(<[u8]>::to_vec)
+        };
+        present(capacity, BLOCK, &mut read).problems
+    }
+
+    /// An MBR with these entries: type, first block, blocks.
+    fn mbr(entries: &[(u8, u32, u32)]) -> Vec<Field> {
+        let mut fields: Vec<Field> = vec![(510, vec![0x55, 0xaa])];
+        for (number, (code, start, blocks)) in entries.iter().enumerate() {
+            let at = 450 + 16 * number;
+            fields.push((at, vec![*code]));
+            fields.push((at + 4, start.to_le_bytes().to_vec()));
+            fields.push((at + 8, blocks.to_le_bytes().to_vec()));
+        }
+        fields
+    }
+
+    /// A GPT behind this MBR, with one partition, as it is made for a medium of this number of blocks. Its
+    /// last field is the backup header at the end of this medium.
+    fn gpt(mbr: Vec<Field>, blocks: u32) -> Vec<Field> {
+        let number = |at: usize, number: u32| (at, number.to_le_bytes().to_vec());
+        let (header, entry, backup) = (512, 1024, 512 * (BLOCKS as usize - 1));
+        let mut fields = mbr;
+        fields.extend([
+            (header, b"EFI PART".to_vec()),
+            number(header + 32, blocks - 1),
+            // Where the entries begin, how many there are, and their length.
+            number(header + 72, 2),
+            number(header + 80, 128),
+            number(header + 84, 128),
+            (entry, vec![7; 16]),
+            number(entry + 32, 64),
+            number(entry + 40, BLOCKS - 34),
+            (backup, b"EFI PART".to_vec()),
+        ]);
+        fields
+    }
+
+    #[test]
+    fn partitions_may_fill_the_medium_and_touch_but_not_exceed_it_or_overlap() {
+        let of = |entries: &[(u8, u32, u32)]| problems(&mbr(entries));
+        assert_eq!(problems(&[]), []);
+        assert_eq!(of(&[(0x83, 64, BLOCKS - 64)]), []);
+        assert_eq!(of(&[(0x83, 64, BLOCKS - 63)]), [TableProblem::BeyondEnd]);
+        assert_eq!(of(&[(0x83, 64, 1000), (0x0c, 1064, BLOCKS - 1064)]), []);
+        assert_eq!(of(&[(0x83, 64, 1001), (0x0c, 1064, BLOCKS - 1064)]), [TableProblem::Overlap]);
+        // In any order, and each problem once.
+        let both = of(&[(0x83, 1064, BLOCKS), (0x83, 64, BLOCKS)]);
+        assert_eq!(both, [TableProblem::BeyondEnd, TableProblem::Overlap]);
+    }
+
+    #[test]
+    fn whole_gpt_has_no_problem_and_each_damage_of_one_is_named() {
+        let protective = || mbr(&[(0xee, 1, BLOCKS - 1)]);
+        assert_eq!(problems(&gpt(protective(), BLOCKS)), []);
+        assert_eq!(problems(&protective()), [TableProblem::GptHeader]);
+        // Copied from a larger medium.
+        assert_eq!(problems(&gpt(protective(), BLOCKS + 1)), [TableProblem::GptBackup]);
+        let mut without_backup = gpt(protective(), BLOCKS);
+        without_backup.pop();
+        assert_eq!(problems(&without_backup), [TableProblem::GptBackup]);
+        let hybrid = mbr(&[(0xee, 1, 63), (0x0c, 64, 1000)]);
+        assert_eq!(problems(&gpt(hybrid, BLOCKS)), [TableProblem::HybridMbr]);
+    }
+
+    #[test]
+    fn partition_of_a_gpt_beyond_the_end_is_a_problem_as_in_an_mbr() {
+        let mut fields = gpt(mbr(&[(0xee, 1, BLOCKS - 1)]), BLOCKS);
+        // Its last block is the first one behind the medium.
+        fields.push((1024 + 40, BLOCKS.to_le_bytes().to_vec()));
+        assert_eq!(problems(&fields), [TableProblem::BeyondEnd]);
+        // No disk is as large: such an entry is no partition.
+        fields.push((1024 + 40, (1_u64 << 54).to_le_bytes().to_vec()));
+        assert_eq!(problems(&fields), []);
+    }
 }

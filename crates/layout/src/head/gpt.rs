@@ -24,10 +24,13 @@ pub enum GptProblem {
 /// More entries than this are not read; the specification reserves 128.
 const ENTRIES_MAX: u64 = 256;
 
+/// No disk has as many bytes, and no file of results takes a larger number.
+const BYTES_MAX: u64 = 1 << 59;
+
 impl Gpt {
     /// From the first bytes of a disk: protective MBR, header and entries. `None` for no GPT.
     #[must_use]
-    pub fn parse(start: &[u8], logical_block: Bytes, capacity: Bytes) -> Option<Self> {
+    pub fn parse(start: &[u8], logical_block: Bytes) -> Option<Self> {
         let block = logical_block.to_usize();
         let header = start.get(block..)?;
         if header.get(..8) != Some(b"EFI PART") {
@@ -37,7 +40,6 @@ impl Gpt {
         if !(128..=4096).contains(&size) || count > ENTRIES_MAX || first > 1 << 20 {
             return None;
         }
-        let blocks = capacity / logical_block;
         let mut entries = Vec::new();
         for number in 0..count {
             let at = usize::try_from(first * logical_block.get() + number * size).ok()?;
@@ -46,7 +48,8 @@ impl Gpt {
                 continue;
             }
             let (first, last) = (little(entry, 32, 8)?, little(entry, 40, 8)?);
-            if first <= last && last < blocks {
+            // Also one that ends beyond the disk: it is a problem to be named. None ends beyond all disks.
+            if first <= last && last < BYTES_MAX / logical_block.get() {
                 entries.push((u32::try_from(number).ok()? + 1, first, last - first + 1));
             }
         }

@@ -92,7 +92,7 @@ mod tests {
     fn no_bytes_make_a_parser_panic() {
         let mut bytes = vec![0_u8; 8192];
         let mut state = 1_u64;
-        for round in 0..2000 {
+        for _ in 0..2000 {
             for byte in &mut bytes {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 *byte = (state >> 33) as u8;
@@ -100,7 +100,75 @@ mod tests {
             bytes[510..512].copy_from_slice(&[0x55, 0xaa]);
             let length = usize::try_from(state % 8193).unwrap();
             let head = &bytes[..length];
-            let _ = (parse(head), Mbr::parse(head), Gpt::parse(head, Bytes::new(512), Bytes::gib(1 + round)));
+            let _ = (parse(head), Mbr::parse(head), Gpt::parse(head, Bytes::new(512)));
         }
+    }
+
+    /// The start of a medium that the usual tools made: `testdata/fuzz`.
+    fn made(name: &str) -> Vec<u8> {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/fuzz");
+        std::fs::read(folder.join(name)).unwrap()
+    }
+
+    #[test]
+    fn heads_that_the_usual_tools_made_are_read() {
+        let sectors = |count: u64| Bytes::new(512 * count);
+        let plain = Head {
+            kind: FilesystemKind::Ext4,
+            ext: None,
+            label: Some("DATA".to_owned()),
+            cluster: Bytes::kib(4),
+            data_start: Bytes::ZERO,
+            group: None,
+            stripe: None,
+            has_journal: None,
+            size: Some(Bytes::mib(320)),
+        };
+        let ext4 = Head {
+            ext: Some(ExtVersion::Ext4),
+            cluster: Bytes::kib(1),
+            group: Some(Bytes::mib(8)),
+            stripe: Some(Bytes::ZERO),
+            has_journal: Some(true),
+            ..plain.clone()
+        };
+        let vfat = Head {
+            kind: FilesystemKind::Vfat,
+            data_start: sectors(32 + 2 * 640),
+            size: Some(sectors(655_326)),
+            ..plain.clone()
+        };
+        let exfat = Head {
+            kind: FilesystemKind::Exfat,
+            label: None,
+            cluster: Bytes::kib(32),
+            data_start: Bytes::mib(2),
+            ..plain.clone()
+        };
+        let f2fs = Head {
+            kind: FilesystemKind::F2fs,
+            label: None,
+            data_start: Bytes::mib(16),
+            group: Some(Bytes::mib(2)),
+            ..plain.clone()
+        };
+        let (has_journal, size) = (Some(true), Some(sectors(655_359)));
+        let ntfs = Head { kind: FilesystemKind::Ntfs, label: None, has_journal, size, ..plain.clone() };
+        let (group, stripe) = (Some(Bytes::mib(80)), Some(Bytes::ZERO));
+        let xfs = Head { kind: FilesystemKind::Xfs, group, stripe, has_journal, ..plain };
+        for head in [ext4, vfat, exfat, f2fs, ntfs, xfs] {
+            assert_eq!(parse(&made(&format!("{}.head", head.kind))), Some(head));
+        }
+    }
+
+    #[test]
+    fn tables_that_sfdisk_made_are_read() {
+        let entry = |number, code, start, blocks| MbrEntry { number, code, is_active: false, start, blocks };
+        let entries = vec![entry(1, 0x0c, 8192, 16_384), entry(2, 0x83, 40_960, 90_112)];
+        assert_eq!(Mbr::parse(&made("mbr.head")), Some(Mbr { id: 0xe2d9_b53e, entries }));
+        let entries = vec![(1, 8192, 16_384), (2, 40_960, 88_064)];
+        let gpt = Gpt { entries, backup: 131_071 };
+        assert_eq!(Gpt::parse(&made("gpt.head"), Bytes::new(512)), Some(gpt));
+        assert!(Mbr::parse(&made("gpt.head")).is_some_and(|mbr| mbr.is_protective()));
     }
 }

@@ -35,7 +35,7 @@ fn heads(input: &[u8]) -> bool {
     let capacity = Bytes::mib(64);
     let head = head::parse(input);
     let mbr = Mbr::parse(input);
-    let gpt = Gpt::parse(input, BLOCK, capacity);
+    let gpt = Gpt::parse(input, BLOCK);
     for block in [BLOCK, Bytes::kib(4)] {
         let found = present(capacity, block, &mut |range: ByteRange| {
             let start = range.offset.to_usize().min(input.len());
