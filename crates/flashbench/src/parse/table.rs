@@ -103,10 +103,8 @@ impl Table<'_> {
             // flashbench's last candidate is twice its read, so that three reads fit around a boundary.
             self.stated.block =
                 samples.last().map(|sample| sample.candidate / 2).filter(|read| read.get() >= 512);
-            let read = self.stated.block.map_or_else(String::new, |read| read.to_string());
-            remarks.push(format!(
-                "the log does not state the read size; assumed {read}, half the last candidate"
-            ));
+            let assumed = self.stated.block.map(|read| format!("; assumed {read}, half the last candidate"));
+            remarks.push(format!("the log does not state the read size{}", assumed.unwrap_or_default()));
         }
         Data::Align(AlignData { read: self.stated.block, samples, contents: Contents::default() })
     }
@@ -290,5 +288,24 @@ mod tests {
     fn the_row_after_an_interruption_begins_a_table() {
         let interrupted = Row { interrupted: true, ..speeds(4096) };
         assert_eq!(lengths(vec![interrupted, speeds(2048), speeds(1024)]), [1, 2]);
+    }
+
+    #[test]
+    fn an_unstated_read_is_half_the_last_candidate_but_at_least_a_sector() {
+        let read = |last: u64| {
+            let rows = [8192, last].map(align);
+            let stated = Stated { kind: Some(TableKind::Align), ..Stated::default() };
+            let entry = Table { stated, rows: &rows, capacity: None, problems: &mut Vec::new() }.entry();
+            let Data::Align(data) = entry.observations.data else { panic!("no table of reads") };
+            (data.read, entry.remarks)
+        };
+        for (last, half) in [(4096, 2048), (2048, 1024), (1024, 512)] {
+            let half = Bytes::new(half);
+            let remark =
+                format!("the log does not state the read size; assumed {half}, half the last candidate");
+            assert_eq!(read(last), (Some(half), vec![remark]), "{last}");
+        }
+        let remark = "the log does not state the read size".to_owned();
+        assert_eq!(read(512), (None, vec![remark]), "no device reads half a sector");
     }
 }
