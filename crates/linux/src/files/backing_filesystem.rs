@@ -163,6 +163,7 @@ mod tests {
         assert_eq!(of("/prog/x").non_stick, [NonStickStorage::UserSpace]);
         assert_eq!(of("/ssh/x").non_stick, [NonStickStorage::Network]);
         assert_eq!(of("/").non_stick, [NonStickStorage::SystemDisk]);
+        assert_eq!(of("/proc").non_stick, [], "there, and not on the system disk");
         let unknown = BackingFilesystem::of(Path::new("/x"), Path::new("/no such list"), Bytes::kib(4));
         assert_eq!((unknown.filesystem.as_str(), unknown.non_stick), ("", vec![]));
     }

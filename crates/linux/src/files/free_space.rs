@@ -399,4 +399,26 @@ mod tests {
         drop(device);
         assert!(names(directory.path()).is_empty());
     }
+
+    /// 16 MiB stay free, and the smallest device has 1 MiB.
+    #[test]
+    fn too_little_space_is_refused_with_what_is_needed() {
+        let directory = tempfile::tempdir().unwrap();
+        let parent = BenchDirectory::open(directory.path()).unwrap();
+        let refused = parent.free_space_up_to(STEP - SECTOR, STEP, 1).err().unwrap();
+        let FilesError::TooLittleSpace { needed, .. } = refused else { panic!("{refused}") };
+        assert_eq!(needed, Bytes::mib(17));
+        assert!(parent.free_space_up_to(STEP, STEP, 1).is_ok());
+    }
+
+    #[test]
+    fn requests_bypass_the_page_cache_where_the_filesystem_allows_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let parent = BenchDirectory::open(directory.path()).unwrap();
+        let device = parent.free_space_up_to(STEP, STEP, 1).unwrap();
+        let file = directory.path().join(format!("{PREFIX}0000"));
+        let opened = rustix::fs::open(file, OFlags::RDWR | OFlags::DIRECT, Mode::empty());
+        let takes_direct = opened.is_ok_and(|file| crate::geometry::direct_block(&file).is_some());
+        assert_eq!(device.is_buffered(), !takes_direct);
+    }
 }

@@ -12,7 +12,7 @@ use flashscope_device::{Bytes, Capabilities, FileExtent, SECTOR};
 use rustix::fs::{FallocateFlags, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::backing_filesystem::{NonStickStorage, Rewriting};
+use super::backing_filesystem::{BackingFilesystem, NonStickStorage, Rewriting};
 use super::bench_directory::BenchDirectory;
 use super::error::FilesError;
 use crate::clock::Clock;
@@ -95,22 +95,36 @@ impl BenchDirectory {
     fn size(&self, size: FileSize) -> Result<Bytes, FilesError> {
         let space = self.space()?;
         let free = Bytes::new(space.f_bavail.saturating_mul(space.f_frsize));
-        let limit = if is_fat(&self.backing_filesystem().filesystem) { FAT_FILE_MAX } else { size.wanted };
-        // Data that is written again needs space beside the old data.
-        let copies = if self.backing_filesystem().rewriting() == Rewriting::Elsewhere { 2 } else { 1 };
-        let space_left = usable(free) / copies;
-        let available = size.wanted.min(space_left).min(limit).round_down(STEP);
+        let available = available(self.backing_filesystem(), free, size.wanted);
         if available < size.minimum {
-            let needed = size.minimum * copies + RESERVED_MIN;
+            let needed = needed(self.backing_filesystem(), size.minimum);
             return Err(FilesError::TooLittleSpace { path: self.display_path().to_owned(), free, needed });
         }
         Ok(available)
     }
 }
 
+/// The wanted size of a file, reduced to what this filesystem takes in this free space.
+fn available(filesystem: &BackingFilesystem, free: Bytes, wanted: Bytes) -> Bytes {
+    let limit = if is_fat(&filesystem.filesystem) { FAT_FILE_MAX } else { wanted };
+    wanted.min(usable(free) / copies(filesystem)).min(limit).round_down(STEP)
+}
+
+/// How often a file needs its size: data that is written again may need space beside the old data.
+fn copies(filesystem: &BackingFilesystem) -> u64 {
+    if filesystem.rewriting() == Rewriting::Elsewhere { 2 } else { 1 }
+}
+
 /// The free space without the reserve.
 fn usable(free: Bytes) -> Bytes {
     free.saturating_sub((free / RESERVED).max(RESERVED_MIN))
+}
+
+/// The free space in which this filesystem takes a file of this size: its data, and the reserve.
+fn needed(filesystem: &BackingFilesystem, size: Bytes) -> Bytes {
+    let data = size.round_up(STEP) * copies(filesystem);
+    let with_share = Bytes::new(data.get().saturating_mul(RESERVED).div_ceil(RESERVED - 1));
+    with_share.max(data + RESERVED_MIN)
 }
 
 /// Creates a file in `directory` and removes its name. The file is gone when it is closed.
@@ -253,5 +267,58 @@ mod tests {
         let space = rustix::fs::statvfs(directory.path()).unwrap();
         let available = directory.size(FileSize { wanted: huge, minimum: Bytes::ZERO }).unwrap();
         assert!(available < Bytes::new(space.f_blocks * space.f_frsize), "{available}");
+    }
+
+    /// A stick with this filesystem.
+    fn stick_with(filesystem: &str) -> BackingFilesystem {
+        BackingFilesystem {
+            filesystem: filesystem.to_owned(),
+            source: String::new(),
+            options: String::new(),
+            cluster: Bytes::kib(32),
+            non_stick: Vec::new(),
+        }
+    }
+
+    /// For files of 144 MiB and more, the reserve is a tenth of the free space.
+    #[test]
+    fn free_space_that_is_named_as_needed_is_enough_and_hardly_more() {
+        for filesystem in ["ext4", "vfat", "btrfs"].map(stick_with) {
+            for size in [1, 16, 64, 143, 144, 145, 288, 4000].map(Bytes::mib) {
+                let needed = needed(&filesystem, size);
+                assert!(available(&filesystem, needed, size) == size, "{size}: {needed}");
+                assert!(available(&filesystem, needed - STEP * 2, size) < size, "{size}: {needed}");
+                // A size that is no whole number of MiB needs the next one.
+                let least = size - Bytes::kib(600);
+                assert_eq!(self::needed(&filesystem, least), needed, "{least}");
+            }
+        }
+        assert_eq!(needed(&stick_with("ext4"), Bytes::mib(16)), Bytes::mib(32));
+        assert_eq!(needed(&stick_with("ext4"), Bytes::mib(288)), Bytes::mib(320));
+        assert_eq!(needed(&stick_with("btrfs"), Bytes::mib(16)), Bytes::mib(48));
+    }
+
+    #[test]
+    fn file_is_as_large_as_wanted_unless_its_filesystem_or_the_free_space_forbids_it() {
+        let size =
+            |filesystem: &str, free: Bytes, wanted: Bytes| available(&stick_with(filesystem), free, wanted);
+        // FAT's lengths end just below 4 GiB.
+        for (filesystem, longest) in [
+            ("vfat", Bytes::mib(4095)),
+            ("msdos", Bytes::mib(4095)),
+            ("exfat", Bytes::gib(5)),
+            ("ext4", Bytes::gib(5)),
+            ("btrfs", Bytes::gib(5)),
+        ] {
+            assert_eq!(size(filesystem, Bytes::gib(20), Bytes::gib(5)), longest, "{filesystem}");
+        }
+        assert_eq!(size("vfat", Bytes::gib(20), Bytes::mib(4094)), Bytes::mib(4094));
+        // A tenth stays free, and at least 16 MiB. What btrfs writes again lies beside the old data.
+        let all = Bytes::gib(1 << 20);
+        assert_eq!(size("ext4", Bytes::gib(10), all), Bytes::gib(9));
+        assert_eq!(size("btrfs", Bytes::gib(10), all), Bytes::mib(4608));
+        assert_eq!(size("vfat", Bytes::mib(100), all), Bytes::mib(84));
+        assert_eq!(size("ext4", Bytes::mib(16), all), Bytes::ZERO);
+        assert_eq!(size("ext4", Bytes::gib(1), Bytes::mib(5) + Bytes::new(1)), Bytes::mib(5));
     }
 }
