@@ -114,15 +114,17 @@ impl Stalls {
 mod tests {
     use super::*;
 
-    fn background(unit_us: f64) -> Background {
+    fn background(unit_us: f64, stall: &str) -> Background {
         let text = Profile::text("generic-2g").unwrap().to_owned()
-            + &format!("\n[background]\nbasis = \"assumed\"\nidle_after_us = 1\nunit_us = {unit_us}");
+            + &format!(
+                "\n[background]\nbasis = \"assumed\"\nidle_after_us = 1\nunit_us = {unit_us}\n{stall}"
+            );
         Background::new(&Profile::parse(&text).unwrap(), StreamRng::new(1, 3)).unwrap()
     }
 
     #[test]
     fn command_waits_for_the_unit_of_background_work_under_way() {
-        let mut background = background(0.4);
+        let mut background = background(0.4, "");
         background.run(500, 1500, |_| unreachable!("the idle time was too short"));
         // Above 1500, in units of 400: two whole ones and a part of the third.
         background.run(500, 2500, |budget_ns| budget_ns);
@@ -137,11 +139,28 @@ mod tests {
 
     #[test]
     fn background_work_without_units_stops_at_once() {
-        let mut background = background(0.0);
+        let mut background = background(0.0, "");
         background.run(0, 2345, |budget_ns| {
             assert_eq!(budget_ns, 1345);
             budget_ns
         });
         assert_eq!(background.wait_ns(2345), 0);
+    }
+
+    /// A stall after each 1024 bytes, of 1 ns for each byte. Above the 1000 ns without work, collection of
+    /// what is pending comes first.
+    #[test]
+    fn other_work_gets_the_idle_time_that_collection_leaves() {
+        let mut background = background(0.0, "[background.stall]\nevery = 1024\nduration_us = 1.024");
+        for (bytes, idle_since_ns, at_ns, left_ns) in
+            [(600, 0, 2345, 1345 - 600), (900, 2345, 3645, 0), (0, 3645, 5645, 1000 - 600)]
+        {
+            assert_eq!(background.stall_ns(bytes), 0);
+            background.run(idle_since_ns, at_ns, |budget_ns| {
+                assert_eq!(budget_ns, left_ns, "until {at_ns}");
+                budget_ns
+            });
+            assert_eq!(background.wait_ns(at_ns), 0);
+        }
     }
 }

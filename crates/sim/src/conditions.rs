@@ -123,11 +123,11 @@ impl Conditions {
         factor
     }
 
-    /// The time of a flush.
-    pub(crate) fn flush_ns(&mut self, at_ns: u64) -> u64 {
+    /// The time of a flush with this time of copies.
+    pub(crate) fn flush_ns(&mut self, at_ns: u64, copying_ns: u64) -> u64 {
         let wait_ns = self.wait_ns(at_ns);
         let drain_ns = self.write_buffer.as_ref().map_or(0, |buffer| buffer.drain_ns(at_ns));
-        self.busy(at_ns, wait_ns.max(drain_ns))
+        self.busy(at_ns, wait_ns.max(drain_ns) + copying_ns)
     }
 
     /// Runs background work until `at_ns`, if the stick is idle for long enough.

@@ -65,7 +65,7 @@ impl Controller {
         self.writes.flush();
         let copying_ns = self.ftl.flush();
         let Some(conditions) = &mut self.conditions else { return copying_ns };
-        conditions.flush_ns(at_ns) + copying_ns
+        conditions.flush_ns(at_ns, copying_ns)
     }
 
     /// Discards the bytes from `start` to `end`. Takes no time beside the command.

@@ -204,6 +204,15 @@ fn run_takes_over_the_unit_of_another_run() {
     assert_eq!(twins.pages([100, 200]), [0, 0]);
 }
 
+#[test]
+fn flush_ends_only_a_run_that_stopped_inside_a_page() {
+    let mut twins = Twins::new(&profile(&log_structured(PAGE * 4, 2), 64, 8, State::Full));
+    // One page of a unit: the run goes on after the flush.
+    assert_eq!([twins.page(40), twins.run(&Op::Flush), twins.page(41)], [0; 3]);
+    // One and a half: the flush programs the second page, and copies the other two of the unit.
+    assert_eq!([twins.run(&write(PAGE * 80, PAGE + PAGE / 2)), twins.run(&Op::Flush)], [0, 2]);
+}
+
 /// Copies per page written, over twice the capacity, after a warm-up of `warm_up` times the capacity.
 fn copies_per_write(profile: &Profile, warm_up: u64, mut page: impl FnMut(u64) -> u64) -> f64 {
     let mut stick = VirtualStick::new(profile, 3);
@@ -319,6 +328,25 @@ fn page_map_copies_nothing_for_sequential_overwrites() {
 }
 
 #[test]
+fn collected_block_counts_as_a_merge_only_if_pages_were_copied() {
+    let policy = page_mapped(0.1, GcVictim::Greedy, false);
+    let mut stick = VirtualStick::new(&profile(&policy, 64, 8, State::Full), 1);
+    let (pages, mut random_page) = (64 * 8, uniform());
+    for page in 0..pages * 3 {
+        stick.run(write(PAGE * (page % pages), PAGE)).unwrap().outcome.unwrap();
+    }
+    let sequential = stick.statistics();
+    assert_eq!((sequential.merges, sequential.pages_copied), (0, 0));
+    assert!(sequential.erases > 64, "{sequential:?}");
+    for _ in 0..pages * 3 {
+        stick.run(write(PAGE * random_page(pages), PAGE)).unwrap().outcome.unwrap();
+    }
+    let random = stick.statistics();
+    let most = random.pages_copied.min(random.erases - sequential.erases);
+    assert!((1..=most).contains(&random.merges), "{random:?}");
+}
+
+#[test]
 fn sequential_writes_below_the_page_program_it_once() {
     for policy in [page_mapped(0.1, GcVictim::Greedy, false), hybrid(Association::Block, 1)] {
         let erases = |length: Bytes| {
@@ -384,6 +412,25 @@ fn idle_garbage_collection_frees_blocks() {
     twins.run(&Op::Pause { duration: Duration::from_secs(3600) });
     // Ten blocks are free now; the writes take three.
     assert_eq!(busy(&mut twins), 0);
+}
+
+#[test]
+fn copies_of_a_flush_are_no_idle_time() {
+    let mut profile = profile(&log_structured(PAGE * 4, 2), 64, 8, State::Steady);
+    if let Policy::LogStructured(policy) = &mut profile.policy {
+        policy.background_share = 1.0;
+    }
+    // Shorter than the two copies, and longer than a command of 150 us.
+    profile.background =
+        Some(Background { basis: Basis::Assumed, idle_after_us: 1.5e3, unit_us: 0.0, stall: None });
+    let mut stick = VirtualStick::new(&profile, 1);
+    stick.run(write(PAGE * 80, PAGE + PAGE / 2)).unwrap().outcome.unwrap();
+    let flush = stick.run(Op::Flush).unwrap();
+    assert!(flush.latency() >= Duration::from_millis(2), "two copies: {flush:?}");
+    stick.run(Op::read(ByteRange::new(PAGE * 80, PAGE))).unwrap().outcome.unwrap();
+    assert_eq!(stick.statistics().erases, 0);
+    stick.pause(Duration::from_millis(20)).unwrap();
+    assert!(stick.statistics().erases > 0, "idle: {:?}", stick.statistics());
 }
 
 /// Sizes that are not powers of two, three planes, odd dies, and units cut short by the capacity.
