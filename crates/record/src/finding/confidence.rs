@@ -1,10 +1,7 @@
 //! How sure a finding is.
 
-use serde::Serialize;
-
 /// How sure a finding is: the probability that the truth lies in its interval, from 0 to 1.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Confidence(f64);
 
 impl Confidence {

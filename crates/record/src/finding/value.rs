@@ -1,11 +1,9 @@
 //! The value of a finding.
 
 use flashscope_device::Bytes;
-use serde::{Serialize, Serializer};
 
 /// The class of a flash translation layer, as seen from outside.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FtlClass {
     /// Takes sequential writes only: random order inside a block costs a merge per request.
     LinearOnly,
@@ -74,18 +72,4 @@ pub enum Value {
     BytesPerSecond(f64),
     /// Whether reads across boundaries take longer; if they do, by how much and where.
     Shows(Option<ReadPenalty>),
-}
-
-/// The form of `--json`: a number, or the id of a class, or `yes` or `no`.
-impl Serialize for Value {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Bytes(bytes) => serializer.serialize_u64(bytes.get()),
-            Self::Count(count) => serializer.serialize_u32(*count),
-            Self::Class { class, .. } => serializer.serialize_str(class.as_str()),
-            Self::Seconds(number) => serializer.serialize_f64(*number),
-            Self::BytesPerSecond(number) => serializer.serialize_f64(number.round()),
-            Self::Shows(penalty) => serializer.serialize_str(if penalty.is_some() { "yes" } else { "no" }),
-        }
-    }
 }
