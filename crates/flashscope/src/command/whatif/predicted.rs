@@ -7,7 +7,7 @@ use flashscope_layout::steps::quoted_path;
 use flashscope_record::observation::is_in_file;
 use flashscope_record::run_file::RunFile;
 use flashscope_recording::{RecordingError, Recordings, Wish};
-use flashscope_report::words;
+use flashscope_report::{counted, words};
 use flashscope_twin::whatif::{Layouts, SECTOR_63, StickTwin, TwinError, present, starts};
 
 use crate::args::Whatif;
@@ -96,7 +96,8 @@ const FAR_TWIN: f64 = 1.5;
 fn notes(run: &RunFile, layouts: &Layouts<'_>, failed: usize, twin: &StickTwin) -> Vec<String> {
     let choices = layouts.starts.first().map(|start| layouts.choices(*start)).unwrap_or_default();
     let options = notes_on_options(&choices, layouts.erase_block).into_iter();
-    let failed = (failed > 0).then(|| format!("{failed} replays failed on the twin; they are left out"));
+    let failed = (failed > 0)
+        .then(|| format!("failed on the twin, and left out: {}", counted(failed as u64, "replay")));
     let not_recorded = present(run)
         .filter(|layout| !variants(layouts.recordings).contains(layout.variant.as_str()))
         .map(|layout| format!("the present filesystem ({}) was not recorded", layout.variant));
@@ -141,4 +142,51 @@ fn nothing_fits(layouts: &Layouts<'_>) -> Failure {
         None => anyhow!("there are no recordings of these filesystems and workloads"),
     };
     Failure { exit: Exit::Usage, error }
+}
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::Bytes;
+    use flashscope_infer::trials::twin_error::{Misfit, TwinFit, TwinModel};
+    use flashscope_sim::Profile;
+    use flashscope_twin::Summary;
+
+    use super::*;
+
+    /// What is said of a twin with this median error that repeats the speeds of its run within this factor,
+    /// and of this number of failed replays.
+    fn said_of(median: f64, factor: f64, failed: usize) -> String {
+        let text = r#"{"format": 2, "flashscope": "0", "target": "t", "observations": []}"#;
+        let (run, recordings) = (RunFile::parse(text).unwrap(), Recordings::embedded().unwrap());
+        let profile = Profile::builtin("generic-2g").unwrap();
+        let layouts = Layouts {
+            recordings: &recordings,
+            wish: Wish::default(),
+            starts: Vec::new(),
+            erase_block: profile.ftl.erase_block,
+            request_max: Bytes::kib(120),
+            capacity: profile.capacity,
+            seed: 1,
+        };
+        let misfit = Misfit { random_writes: factor.ln(), ..Misfit::default() };
+        let twin = StickTwin {
+            profile,
+            fit: TwinFit { model: TwinModel::Pages, misfit },
+            errors: Summary { cells: 90, median, p90: median * 2.0 },
+            request_max: Bytes::kib(120),
+        };
+        notes(&run, &layouts, failed, &twin).join("\n")
+    }
+
+    #[test]
+    fn twin_that_is_off_by_more_than_a_tenth_or_half_as_much_again_is_called_rough() {
+        assert_eq!(said_of(0.05, 1.2, 0), "");
+        assert_eq!(said_of(0.099, 1.49, 0), "");
+        let far = said_of(0.099, 1.53, 0);
+        assert!(far.contains("within a factor of 1.5:") && !far.contains("median error"), "{far}");
+        let poor = said_of(0.104, 1.49, 0);
+        assert!(poor.contains("a median error of 10 %:") && !poor.contains("factor"), "{poor}");
+        assert_eq!(said_of(0.05, 1.2, 1), "failed on the twin, and left out: 1 replay");
+        assert_eq!(said_of(0.05, 1.2, 3), "failed on the twin, and left out: 3 replays");
+    }
 }
