@@ -36,6 +36,9 @@ pub const CLEAR: f64 = 5.0;
 /// One slow request may be a stall; this many are not.
 pub const REPEATED: usize = 2;
 
+/// This many of a kind are no noise: one or two may be, or they are stalls. Guess.
+pub const NOT_NOISE: usize = 3;
+
 /// The fewest slow requests, or other values, with a usable typical size. Guess: fewer may be chance.
 pub const SEVERAL: usize = 4;
 
@@ -48,7 +51,7 @@ pub const MOST: f64 = 0.75;
 /// At least this share is nearly all of something: a few stalls or failed requests do not matter. Guess.
 pub const NEARLY_ALL: f64 = 0.9;
 
-/// A cause that nothing decides is as likely as not.
+/// What nothing decides is as likely as not.
 pub const AS_LIKELY_AS_NOT: f64 = 0.5;
 
 /// The prior weight of what few or no known controllers do. Guess.
@@ -66,3 +69,34 @@ pub const CLEARLY_LONGER: f64 = 1.5;
 /// A delay of at least this share of a typical one is of the same kind. Guess: the block may be partly copied
 /// already.
 pub const OF_THE_SAME_KIND: f64 = 0.5;
+
+/// Iterations of a fit whose parts depend on each other: it limits the work. Guess: they settle within eight.
+pub const ITERATIONS: usize = 8;
+
+/// What happens in more than this share of cases is the rule.
+pub const THE_RULE: f64 = 0.5;
+
+/// The search goes on as if it were not so below this probability. Guess.
+pub const UNLIKELY: f64 = 0.1;
+
+/// A row of slow requests is no row of stalls if stalls give it with at most this probability. Guess.
+pub const BY_STALLS_MAX: f64 = 0.002;
+
+/// Explanations less probable than the best by e to this power, 10^-11, are left out. Guess: no confidence is
+/// stated as finely.
+pub const NEGLIGIBLE_NATS: f64 = 25.0;
+
+/// What takes this many times the median, or the fastest, is an outlier. Guess.
+pub const OUTLIER_RATIO: f64 = 2.5;
+
+/// Times that differ by at most this factor make no difference to a person. Guess.
+pub const NO_DIFFERENCE: f64 = 1.1;
+
+/// A gain or a loss of at least this factor is worth a sentence. Guess: less is not noticed.
+pub const NOTICED: f64 = 1.2;
+
+/// The largest relative standard error of a usable throughput. Guess.
+pub const ERROR_MAX: f64 = 0.1;
+
+/// The first writes or stretches may open erase blocks, and do not count. Guess.
+pub const OPENING_WRITES: usize = 2;

@@ -9,17 +9,14 @@ use flashscope_record::observation::{Direction, LinkLimit, Observations, Order, 
 
 use crate::contract::{Experiment, Extent, Observer};
 use crate::experiment::Speed;
+use crate::limits::{LARGE_REQUEST, SPEED_START};
 
-/// The start of a device, which *speed* leaves alone: partition table and FAT area.
-const START: Bytes = Bytes::mib(32);
 /// A multiple of every allocation unit of the standard, 16 KiB to 64 MiB, 12 and 24 MiB among them (table
 /// 4-46): the tests begin there if the unit is not known.
 const UNITS_MULTIPLE: Bytes = Bytes::mib(192);
 /// The rest between sequential and random writes. Guess: a controller that still folds an exhausted SLC cache
 /// is slow at random writes, which is not what the class is about.
 const REST: Duration = Duration::from_secs(60);
-/// The size of sequential requests: two recording units of class 10 (SD Physical Layer 4.10, table 4-56).
-const SEQUENTIAL_REQUEST: Bytes = Bytes::mib(1);
 
 /// The tests of all classes.
 #[derive(Debug, Clone)]
@@ -108,7 +105,7 @@ impl ClassTests {
     /// that of an allocation unit.
     fn sequential_range(&self, capacity: Bytes) -> ByteRange {
         let unit = self.allocation_unit.filter(|unit| !unit.is_zero()).unwrap_or(UNITS_MULTIPLE);
-        let offset = START.round_up(unit).saturating_sub(START);
+        let offset = SPEED_START.round_up(unit).saturating_sub(SPEED_START);
         let offset = if offset < capacity / 2 { offset } else { Bytes::ZERO };
         ByteRange::new(offset, capacity.saturating_sub(offset))
     }
@@ -116,11 +113,11 @@ impl ClassTests {
     /// The first [`RANDOM_RANGE`] of the same part.
     fn random_range(&self, capacity: Bytes) -> ByteRange {
         let whole = self.sequential_range(capacity);
-        ByteRange::new(whole.offset, (START + RANDOM_RANGE).min(whole.length))
+        ByteRange::new(whole.offset, (SPEED_START + RANDOM_RANGE).min(whole.length))
     }
 
     fn sequential(&self, direction: Direction) -> Speed {
-        self.speed(SpeedCase { direction, order: Order::Linear, request: SEQUENTIAL_REQUEST, queue_depth: 1 })
+        self.speed(SpeedCase { direction, order: Order::Linear, request: LARGE_REQUEST, queue_depth: 1 })
     }
 
     fn random(&self, direction: Direction) -> Speed {

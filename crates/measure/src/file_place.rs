@@ -2,6 +2,8 @@
 
 use flashscope_device::{ByteRange, Bytes, FileExtent};
 
+use crate::limits::LARGE_REQUEST;
+
 /// The alignments of a window, the best first: each a multiple of all usual erase blocks that divide it.
 /// Three times a power of two comes first, because controllers with three planes or cells have such blocks.
 const ALIGNMENTS: [Bytes; 8] = [
@@ -18,8 +20,6 @@ const ALIGNMENTS: [Bytes; 8] = [
 const LOSS: u64 = 3;
 /// The smallest window. Guess: it holds eight erase blocks of the usual 4 MiB.
 const LENGTH_MIN: Bytes = Bytes::mib(32);
-/// Windows end with a whole one of these, the largest request.
-const STEP: Bytes = Bytes::mib(1);
 
 /// A part of a file that lies in one piece on its device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub fn choose_window(extents: &[FileExtent], length_max: Bytes) -> Option<FileWi
         let windows = pieces.iter().filter_map(|piece| window(piece, alignment, length_max));
         windows.max_by_key(|window| window.on_device.length)
     };
-    let least = longest(STEP * 4)?.on_device.length;
+    let least = longest(LARGE_REQUEST * 4)?.on_device.length;
     let least = (least - least / LOSS).max(LENGTH_MIN);
     ALIGNMENTS
         .iter()
@@ -64,7 +64,7 @@ fn pieces(extents: &[FileExtent]) -> Vec<FileExtent> {
 
 fn window(piece: &FileExtent, alignment: Bytes, length_max: Bytes) -> Option<FileWindow> {
     let start = piece.on_device.round_up(alignment);
-    let length = piece.end().saturating_sub(start).min(length_max).round_down(STEP);
+    let length = piece.end().saturating_sub(start).min(length_max).round_down(LARGE_REQUEST);
     let in_file = piece.in_file.offset + (start - piece.on_device);
     (length >= LENGTH_MIN).then_some(FileWindow {
         in_file,

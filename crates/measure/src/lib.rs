@@ -12,6 +12,7 @@ pub mod contract;
 pub mod experiment;
 mod file_place;
 pub mod forecast;
+mod limits;
 mod session;
 pub mod survey;
 pub mod workload;

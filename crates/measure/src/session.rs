@@ -17,6 +17,7 @@ use flashscope_record::observation::{
 };
 
 use crate::contract::{Estimate, Event, Expected, Observer};
+use crate::limits::{LARGE_REQUEST, TRIES};
 
 /// No part of a device.
 pub const NOTHING: ByteRange = ByteRange::new(Bytes::ZERO, Bytes::ZERO);
@@ -425,12 +426,6 @@ pub fn conditions(device: &dyn Device, seed: u64) -> Conditions {
     }
 }
 
-/// The request size of [`fill`].
-pub const FILL_REQUEST: Bytes = Bytes::mib(1);
-
-/// The most attempts at a write that fails.
-const TRIES: u32 = 3;
-
 /// Writes the whole range sequentially. Whether that succeeded.
 ///
 /// # Errors
@@ -439,7 +434,7 @@ pub fn fill(session: &mut Session<'_>, whole: ByteRange) -> Result<bool, Stop> {
     let mut offset = whole.offset;
     let mut is_whole = true;
     while offset < whole.end() {
-        let piece = range(offset, FILL_REQUEST.min(whole.end() - offset));
+        let piece = range(offset, LARGE_REQUEST.min(whole.end() - offset));
         let mut is_written = false;
         for _ in 0..TRIES {
             is_written = session.write_through(piece)?.is_some();
@@ -469,8 +464,6 @@ pub const fn is_dropped(found: &CheckReport) -> bool {
 pub const READ_BACK_PLACES: usize = 64;
 /// The most time for reading back. Guess.
 pub const READ_BACK_TIME_MAX: Duration = Duration::from_secs(10);
-/// The size of each.
-pub const READ_BACK_SIZE: Bytes = Bytes::kib(4);
 
 /// The sums of what was read back.
 pub fn read_back_of(lost: &[Option<bool>]) -> ReadBack {

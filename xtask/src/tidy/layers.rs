@@ -160,6 +160,7 @@ const ORDERS: [(&str, &[&str]); 8] = [
     (
         "crates/measure",
         &[
+            "limits",
             "contract",
             "session",
             "forecast",

@@ -9,6 +9,7 @@
 use std::collections::VecDeque;
 
 use super::interval::Interval;
+use crate::thresholds::NEARLY_ALL;
 
 /// The writes (each the mean of one snapshot interval) that form the baseline: one minute of snapshots.
 const WRITES_MAX: usize = 600;
@@ -27,10 +28,6 @@ const LARGER_MAX: f64 = 2.0;
 /// The longest burst, seconds. Slower writing that lasts longer has another cause, such as an exhausted SLC
 /// cache. Guess.
 const BURST_SECONDS_MAX: f64 = 10.0;
-
-/// The smallest busy share of an interval that counts as always busy. Guess.
-const BUSY_MIN: f64 = 0.9;
-
 /// The largest share of other work (reads, flushes) in an interval that counts as write-only. Guess.
 const OTHER_MAX: f64 = 0.1;
 
@@ -99,7 +96,7 @@ impl MergeDetector {
 
 fn is_write_only(interval: &Interval) -> bool {
     let flushing = interval.flush_seconds.unwrap_or(0.0) * interval.flushes as f64;
-    interval.busy >= BUSY_MIN
+    interval.busy >= NEARLY_ALL
         && interval.discards == 0
         && interval.read.bytes.as_f64() <= OTHER_MAX * interval.written.bytes.as_f64()
         && flushing <= OTHER_MAX * interval.duration.as_secs_f64()

@@ -14,7 +14,6 @@ const WINDOWS: [usize; 3] = [3, 10, 30];
 /// The uncertainty factor with fewer intervals than the shortest window. Guess: errors of a factor of two
 /// were seen in the first seconds of a copy.
 const FEW_SPREAD: f64 = 2.0;
-
 /// The smallest busy share of an interval that shows the disk's throughput. Below it, the throughput is that
 /// of the programs. Guess.
 const BUSY_MIN: f64 = 0.5;

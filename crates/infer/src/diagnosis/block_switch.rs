@@ -8,7 +8,7 @@ use flashscope_record::observation::{Data, OpenUnitsCell, Order};
 use crate::diagnosis::inputs::{Inputs, last_data};
 use crate::diagnosis::workload::{CopyPart, STREAMS, TimePerByte};
 use crate::statistics::{count, median};
-use crate::thresholds::SEVERAL;
+use crate::thresholds::{CLEARLY_LONGER, SEVERAL};
 
 /// The factor within which merge times are known: they depend on how full the evicted block is. Guess.
 const MERGE_FACTOR: f64 = 1.6;
@@ -16,9 +16,8 @@ const MERGE_FACTOR: f64 = 1.6;
 /// everything is copied; where only the rest is copied, an everyday merge copies half a block on average.
 /// Guess.
 const OF_A_FULL_MERGE: f64 = 0.85;
-/// A write is a merge above this ratio to the latency within the open erase blocks. Guess.
-const MERGE_RATIO: f64 = 1.5;
-/// All writes merge, as under LRU eviction, if more than this share does. Guess.
+/// All writes merge, as under LRU eviction, if more than this share does: under random eviction with two open
+/// blocks it is two of three. Guess.
 const MERGES_ALWAYS: f64 = 0.8;
 /// The share of merges with five streams over that with one stream too many, by the number of open erase
 /// blocks from one to four, under random eviction. Counted over 400,000 rounds: 100, 93, 72 and 40 % merge
@@ -67,14 +66,14 @@ impl BlockSwitch {
             }
             _ if enough.len() >= SEVERAL => mean(&enough[enough.len() / 2..]).unwrap_or(within_s),
             // The search ended before. If fewer streams already merge, five do as well.
-            _ => with_fewer_streams(&cells).filter(|mean| *mean > within_s * MERGE_RATIO).ok_or(reason)?,
+            _ => with_fewer_streams(&cells).filter(|mean| *mean > within_s * CLEARLY_LONGER).ok_or(reason)?,
         };
         Ok(Self { open_units, request, within_s, beyond_s })
     }
 
     /// The extra latency of a write beyond the open erase blocks, seconds; 0 if it is no merge.
     pub fn extra_s(&self) -> f64 {
-        if self.beyond_s > self.within_s * MERGE_RATIO { self.beyond_s - self.within_s } else { 0.0 }
+        if self.beyond_s > self.within_s * CLEARLY_LONGER { self.beyond_s - self.within_s } else { 0.0 }
     }
 
     pub const fn evidence(&self) -> DiagnosisEvidence {
@@ -101,7 +100,7 @@ fn with_fewer_streams(cells: &[&OpenUnitsCell]) -> Option<f64> {
 /// The share of merges with five streams over that with one stream too many: 1 under LRU eviction, where
 /// every write merges; more under random eviction.
 fn merge_ratio(open_units: u32, latencies: &[f64], within_s: f64) -> f64 {
-    let merges = latencies.iter().filter(|latency| **latency > within_s * MERGE_RATIO).count();
+    let merges = latencies.iter().filter(|latency| **latency > within_s * CLEARLY_LONGER).count();
     let is_always = count(merges) > count(latencies.len()) * MERGES_ALWAYS;
     let index = open_units.checked_sub(1).and_then(|index| usize::try_from(index).ok());
     let random = index.and_then(|index| RANDOM_EVICTION_RATIO.get(index));

@@ -13,9 +13,8 @@ use crate::streams::slowdown::Slowdown;
 use crate::streams::stalls::Stalls;
 use crate::streams::sustained::{Fill, so_far};
 use crate::streams::throughput_profile::stalls_of;
+use crate::thresholds::ERROR_MAX;
 
-/// The largest relative standard error of a usable throughput. Guess.
-const ERROR_MAX: f64 = 0.1;
 /// The largest factor by which the speed of a brief stream may be wrong. Guess: a gain is told from none
 /// within it in most cases.
 const BRIEF_FACTOR_MAX: f64 = 1.3;

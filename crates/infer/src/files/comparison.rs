@@ -12,9 +12,8 @@ use flashscope_record::observation::{FilesData, FilesPart, FilesRound, Traffic};
 pub use crate::files::spread::Spread;
 use crate::files::spread::{around_median, is_narrow};
 use crate::streams::speed::impossible;
+use crate::thresholds::CLEARLY_LONGER;
 
-/// A cause is sought if small files take at least this many times as long. Guess.
-const RATIO_MIN: f64 = 1.5;
 /// A cause is named if its factor is at least this, ... Guess.
 const FACTOR_MIN: f64 = 1.3;
 /// ... and at least this share of the logarithm of the whole. Guess.
@@ -181,7 +180,7 @@ fn cause(data: &FilesData, ratio: f64) -> FilesCause {
     if let Some(reason) = parts.find_map(|part| not_written(data, part)) {
         return FilesCause::Cached { reason };
     }
-    if ratio < RATIO_MIN {
+    if ratio < CLEARLY_LONGER {
         return FilesCause::None;
     }
     let mean = |of: fn(&FilesRound) -> &FilesPart| {

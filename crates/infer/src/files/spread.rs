@@ -1,12 +1,11 @@
 //! A figure that was measured in several rounds: its median and interval.
 
 use crate::statistics::{count, median};
+use crate::thresholds::NO_DIFFERENCE;
 
 /// The probability that the interval of a median holds the true one, from five rounds on. With fewer, the
 /// interval is all that was seen: 3/4 with three rounds, 7/8 with four.
 const COVERED: f64 = 0.93;
-/// An interval whose ends differ by at most this factor needs no further round. Guess.
-const NARROW: f64 = 1.1;
 
 /// A figure over all rounds: the median and an interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,7 +32,7 @@ impl Spread {
 
 /// Whether further rounds would change the interval little.
 pub fn is_narrow(interval: &Spread) -> bool {
-    interval.high <= interval.low * NARROW
+    interval.high <= interval.low * NO_DIFFERENCE
 }
 
 /// The median and its interval by order statistics (H. David and H. Nagaraja, "Order Statistics", 7.1): at

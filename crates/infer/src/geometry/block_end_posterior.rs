@@ -14,7 +14,7 @@ use crate::geometry::boundary::limits::{ERASE_BLOCK_MAX, ERASE_BLOCK_MIN};
 use crate::sizes::{FACTORS, OF_THREE, plausible, sizes};
 use crate::slow_classifier::SlowClassifier;
 use crate::statistics::{count, entropy, lower_quartile, median};
-use crate::thresholds::{DECIDED, REPEATED, UNUSUAL};
+use crate::thresholds::{BY_STALLS_MAX, DECIDED, REPEATED, UNUSUAL};
 
 /// The prior probability that no size explains where writes merge. Guess.
 const NONE: f64 = 0.15;
@@ -29,11 +29,8 @@ const HIDDEN: [f64; 3] = [0.005, 0.05, 0.2];
 const NOT_OF_DEVICE: f64 = 0.001;
 /// The fewest pages of an erase block. Guess.
 const PAGES_MIN: u64 = 8;
-/// All slots are taken once this number of openings in a row merged, ...
+/// All slots are taken once this number of openings in a row merged, or more if other writes are slow.
 pub const TAKEN: usize = 4;
-/// ... or more if other writes are slow as well: such a row of random events has at most this probability.
-/// Guess.
-const RANDOM_ROW_MAX: f64 = 0.002;
 /// The lowest threshold for slow writes, in multiples of a write, ...
 const THRESHOLD_MIN: f64 = 2.0;
 /// ... the factor from one threshold to the next, ...
@@ -285,7 +282,7 @@ pub fn is_full(openings: &[Opening], classifier: SlowClassifier) -> bool {
     let seconds = share(openings.iter().map(|opening| classifier.is_slow(opening.second)));
     let firsts = share(before.iter().map(|opening| classifier.is_slow(opening.first)));
     let stalls = seconds.max(firsts);
-    in_a_row >= TAKEN && count(openings.len()) * stalls.powf(count(in_a_row)) <= RANDOM_ROW_MAX
+    in_a_row >= TAKEN && count(openings.len()) * stalls.powf(count(in_a_row)) <= BY_STALLS_MAX
 }
 
 /// The number of last openings in a row that merged.

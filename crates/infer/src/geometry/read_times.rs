@@ -5,13 +5,11 @@ use flashscope_device::Bytes;
 use crate::geometry::staircase::Positions;
 use crate::geometry::{boundary, staircase};
 use crate::statistics::{count, median};
-use crate::thresholds::MOST;
+use crate::thresholds::{MOST, NOT_NOISE};
 
 /// The least step in a published table, whose noise is not known, as a share of a read's time. Alignment
 /// effects of an NVMe drive are 1 to 3 % (docs/methods/align.md); the margin is a guess.
 const PUBLISHED_STEP_SHARE_MIN: f64 = 0.05;
-/// At least this many rows of a published table are across the boundary. Guess.
-const ROWS_MIN: usize = 3;
 
 /// The time of a read beside a boundary, and the limits that follow from it.
 #[derive(Debug, Clone, Copy)]
@@ -54,5 +52,5 @@ pub fn rows_agree(across: &[f64], beside: &[f64]) -> bool {
     let middle = f64::midpoint(high, low);
     let above =
         |rows: &[f64]| count(rows.iter().filter(|row| **row > middle).count()) / count(rows.len().max(1));
-    across.len() >= ROWS_MIN && above(across) >= MOST && above(beside) <= 1.0 - MOST
+    across.len() >= NOT_NOISE && above(across) >= MOST && above(beside) <= 1.0 - MOST
 }

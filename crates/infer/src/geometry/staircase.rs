@@ -11,7 +11,7 @@ use flashscope_device::Bytes;
 
 use crate::sizes::{FACTORS, plausible, sizes};
 use crate::statistics::{count, robust};
-use crate::thresholds::SEVERAL;
+use crate::thresholds::{NOT_NOISE, SEVERAL};
 
 /// One candidate's extra read time: a mean over boundaries at odd multiples of `candidate`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -139,8 +139,6 @@ pub const ERASE_BLOCK_MIN: Bytes = Bytes::kib(128);
 /// The largest page in reads: the largest effective page seen. It is below the smallest erase block, so that
 /// no size is both.
 const PAGE_MAX: Bytes = Bytes::kib(64);
-/// The fewest candidates at the boundaries of a block: one or two slow ones may be noise. Guess.
-const BLOCK_CANDIDATES_MIN: usize = 3;
 
 /// All explanations, most probable first. `read_time`: of a read beside a boundary, seconds. Empty for fewer
 /// than four candidates.
@@ -209,7 +207,7 @@ fn block_levels(steps: &[Step]) -> impl Iterator<Item = Level> {
     let largest = steps.iter().map(|step| step.candidate).max().unwrap_or(Bytes::ZERO);
     let shown = |size: &Bytes| steps.iter().filter(|step| step.candidate.is_multiple_of(*size)).count();
     sizes(FACTORS, ERASE_BLOCK_MIN, largest)
-        .filter(move |size| shown(size) >= BLOCK_CANDIDATES_MIN)
+        .filter(move |size| shown(size) >= NOT_NOISE)
         .map(Level::Multiples)
 }
 

@@ -8,7 +8,7 @@ use crate::open_blocks::eviction::EvictionLaw;
 use crate::open_blocks::limits::{EXCLUDED, OPEN_MAX};
 use crate::open_blocks::posterior::Posterior;
 use crate::statistics::{count, entropy, median};
-use crate::thresholds::SURE;
+use crate::thresholds::{AS_LIKELY_AS_NOT, NOT_NOISE, SURE, UNLIKELY};
 
 /// One more than the largest number that is distinguished from more.
 const BEYOND_ALL: u32 = OPEN_MAX + 1;
@@ -17,8 +17,6 @@ const BEYOND_ALL: u32 = OPEN_MAX + 1;
 const FEW: u32 = 4;
 /// ... so that [`EXCLUDED`] is this instead. Guess.
 const EXCLUDED_OF_FEW: f64 = 0.0001;
-/// Whole turns continue until the probability of random eviction is below this. Guess.
-const STAYS_RANDOM: f64 = 0.1;
 /// Under random eviction, a number is given up below this probability: a foreign block that stays open
 /// unusually long would make the result one too small. Guess: with twice this, one of 193 counts of the zoo
 /// (seed 9301) was one too small.
@@ -29,8 +27,6 @@ const TURNS_TO_PROVE: u32 = 2;
 const GALLOP_MIN: u32 = 8;
 /// It does so while half as many again fit with more than this probability. Guess.
 const GALLOP_PROBABILITY: f64 = 0.3;
-/// The fewest openings whose mean predicts the cost of the next one. Guess.
-const OPENINGS_MIN: usize = 3;
 /// The assumed cost of a merge before the first one, in writes. Guess.
 const MERGE_WRITES: f64 = 60.0;
 /// The merges in a row that show that a number is too large. Guess.
@@ -56,7 +52,7 @@ impl Posterior {
     #[must_use]
     pub fn next(&self, units_max: u32) -> Option<Step> {
         if self.eviction_probability(EvictionLaw::Random)
-            > if self.is_whole_turn { STAYS_RANDOM } else { 0.5 }
+            > if self.is_whole_turn { UNLIKELY } else { AS_LIKELY_AS_NOT }
         {
             return self.next_under_random_eviction(units_max).map(|number| self.whole_turn(number));
         }
@@ -209,7 +205,7 @@ impl Posterior {
         let writes = f64::from(number) * self.classifier().typical_seconds();
         let merges = fewer * f64::from(number.min(MERGES_TO_DECIDE)) * merge;
         let opening = match self.opening_seconds.len() {
-            0..OPENINGS_MIN => merge / 2.0,
+            0..NOT_NOISE => merge / 2.0,
             seen => self.opening_seconds.iter().sum::<f64>() / count(seen),
         };
         let openings = f64::from(number.saturating_sub(self.written_units())) * opening;

@@ -7,22 +7,18 @@ use flashscope_record::observation::Merges;
 
 use crate::slow_classifier::SlowClassifier;
 use crate::statistics::lower_quartile;
-use crate::thresholds::DECIDED;
+use crate::thresholds::{AS_LIKELY_AS_NOT, DECIDED, NOT_NOISE, UNLIKELY};
 
 /// The number of first erase blocks that may form a FAT area. No FAT area beyond 16 MiB was ever reported,
 /// four blocks of 4 MiB. Guess: erase blocks grow.
 pub const FIRST_BLOCKS: u32 = 10;
 /// The prior probability of a FAT area: most cards and sticks have none. Guess.
 const AREA: f64 = 0.25;
-/// The prior probability that an area includes the next block, too. Guess.
-const NEXT: f64 = 0.5;
 /// The probabilities that an opening which evicts a block is slow, with their priors: the evicted block may
 /// be merged already, or nearly full. Guess.
 const MERGE_SHOWS: [(f64, f64); 4] = [(0.999, 0.6), (0.99, 0.2), (0.9, 0.15), (0.5, 0.05)];
 /// The probabilities of a stall, with their priors. Guess.
 const STALLS: [(f64, f64); 5] = [(0.0005, 0.4), (0.002, 0.3), (0.01, 0.2), (0.05, 0.07), (0.2, 0.03)];
-/// The slow openings of ordinary blocks in a row that show that all slots are taken. Guess.
-const TAKEN: u32 = 3;
 /// The ordinary blocks opened after one of the first blocks: the first of them may evict that block, which
 /// may cost nothing.
 const ORDINARY_BETWEEN: u32 = 2;
@@ -31,8 +27,6 @@ const ORDINARY_BETWEEN: u32 = 2;
 const FAST_MAX: u32 = 6;
 /// The number of blocks that are tested after the first ordinary one. Guess.
 const TESTED_AFTER: u32 = 2;
-/// A block is not tested again while it is open with more than this probability. Guess.
-const OPEN_PROBABILITY_MAX: f64 = 0.1;
 /// A block is tested at most this number of times: more do not help if it is undecided for a reason. Guess.
 const TESTS_MAX: u32 = 8;
 
@@ -82,10 +76,11 @@ impl FirstBlocks {
     }
 
     fn before(classifier: SlowClassifier, merges: Option<Merges>) -> Self {
+        // An area includes the next block as likely as not.
         let prior = |end: u32| match end {
             0 => 1.0 - AREA,
-            FIRST_BLOCKS => AREA * NEXT.powi(FIRST_BLOCKS.cast_signed() - 1),
-            _ => AREA * NEXT.powi(end.cast_signed()),
+            FIRST_BLOCKS => AREA * AS_LIKELY_AS_NOT.powi(FIRST_BLOCKS.cast_signed() - 1),
+            _ => AREA * AS_LIKELY_AS_NOT.powi(end.cast_signed()),
         };
         let weights = (0..=FIRST_BLOCKS).flat_map(|end| {
             MERGE_SHOWS.into_iter().flat_map(move |(shows, weight)| {
@@ -220,15 +215,13 @@ impl FirstBlocks {
     #[must_use]
     pub fn openings_before(&self, block: u32) -> u32 {
         let Some(since) = self.since.get(block as usize).copied().flatten() else { return 0 };
-        (since..)
-            .find(|others| self.open_after(*others) <= OPEN_PROBABILITY_MAX)
-            .map_or(0, |others| others - since)
+        (since..).find(|others| self.open_after(*others) <= UNLIKELY).map_or(0, |others| others - since)
     }
 
     /// Whether opening an ordinary block evicts another one visibly.
     #[must_use]
     pub const fn are_slots_taken(&self) -> bool {
-        self.slow_ordinary >= TAKEN
+        self.slow_ordinary >= NOT_NOISE as u32
     }
 
     /// The most probable end of the area, which is the first ordinary block, and its probability.
@@ -293,7 +286,7 @@ mod tests {
     fn posterior() -> FirstBlocks {
         let mut posterior =
             FirstBlocks::new(SlowClassifier::from_baseline(&[FAST; 8]).unwrap(), &[FAST; 8], None);
-        (0..TAKEN).for_each(|_| posterior.open(None, SLOW));
+        (0..NOT_NOISE as u32).for_each(|_| posterior.open(None, SLOW));
         posterior
     }
 
@@ -338,7 +331,7 @@ mod tests {
             let mut posterior =
                 FirstBlocks::new(SlowClassifier::from_baseline(&[FAST; 8]).unwrap(), &[FAST; 8], merges);
             assert_eq!(posterior.openings_before(0), 0);
-            (0..TAKEN).for_each(|_| posterior.open(None, SLOW));
+            (0..NOT_NOISE as u32).for_each(|_| posterior.open(None, SLOW));
             posterior.open(Some(0), SLOW);
             posterior.open(None, SLOW);
             posterior.openings_before(0)
@@ -351,7 +344,7 @@ mod tests {
         let merges = Merges { every_switch: 1.0, takes: None, is_one_run: false, too_many: Some(4) };
         let classifier = SlowClassifier::from_baseline(&[FAST; 8]).unwrap();
         let mut posterior = FirstBlocks::new(classifier, &[FAST; 8], Some(merges));
-        (0..TAKEN).for_each(|_| posterior.open(None, SLOW));
+        (0..NOT_NOISE as u32).for_each(|_| posterior.open(None, SLOW));
         posterior.open(Some(0), SLOW);
         // The third opening after the first block evicts it.
         (0..2).for_each(|_| posterior.open(None, SLOW));

@@ -6,10 +6,7 @@ use crate::open_blocks::eviction::{
 };
 use crate::open_blocks::lru_eviction::{FirstFreeSlots, SecondWriteSlots};
 use crate::open_blocks::random_eviction::RandomEviction;
-
-/// The probability of a merge in a write that depends on the blocks open before the experiment: it carries no
-/// information about the count.
-const UNINFORMATIVE: f64 = 0.5;
+use crate::thresholds::AS_LIKELY_AS_NOT;
 
 /// The slots of a controller under one law.
 ///
@@ -78,14 +75,15 @@ impl Slots {
 
     /// The probability that this write contains a merge.
     pub(super) fn merge_probability(&self, write: BlockWrite) -> f64 {
+        // Nobody knows which blocks were open before the experiment: such a write says nothing.
         if self.count == 0 {
-            return if write.writes_before == 0 && !write.is_pair { UNINFORMATIVE } else { 1.0 };
+            return if write.writes_before == 0 && !write.is_pair { AS_LIKELY_AS_NOT } else { 1.0 };
         }
         if write.writes_before == 0 {
             return self.opening_merge_probability(write);
         }
         if write.writes_before < self.opening_writes {
-            return UNINFORMATIVE;
+            return AS_LIKELY_AS_NOT;
         }
         let certain = |merges: bool| f64::from(u8::from(merges));
         match &self.state {

@@ -9,17 +9,12 @@ use flashscope_device::Bytes;
 
 use flashscope_record::observation::{Order, Times, WriteSizeCell, WriteSizeData};
 
-use crate::size_sweep::write_unit::{STALL, SweepPoint};
+use crate::size_sweep::write_unit::SweepPoint;
 use crate::statistics::{count, median};
-use crate::thresholds::{CLEARLY_LONGER, MOST};
+use crate::thresholds::{CLEARLY_LONGER, ITERATIONS, MOST, NOT_NOISE, OUTLIER_RATIO};
 
 /// A size that takes this many times as long as a larger one is suspicious, ... Guess.
 const SUSPICIOUS: f64 = 1.4;
-/// ... until it did so in this many rounds. Guess.
-const SUSPICIOUS_ROUNDS: usize = 3;
-/// Steps of the alternating fit: it limits the work. Guess: further steps change the fit by less than the
-/// noise.
-const STEPS: usize = 8;
 /// The relative error of a figure in a published table: two to three digits, one run. Guess.
 pub const PUBLISHED_ERROR: f64 = 0.03;
 /// The smallest relative error of a write's time. Guess.
@@ -59,12 +54,12 @@ pub fn sweep_points(measured: &[WriteSizeCell]) -> Vec<SweepPoint> {
     levels.iter().map(point).collect()
 }
 
-/// The share of the writes of this size that took more than [`STALL`] times as long as the fastest.
+/// The share of the writes of this size that took more than [`OUTLIER_RATIO`] times as long as the fastest.
 fn outliers(cells: &[WriteSizeCell], size: Bytes) -> f64 {
     let of_size = cells.iter().filter(|cell| cell.order == Order::Linear && cell.request == size);
     let times: Vec<f64> = of_size.flat_map(|cell| seconds(&cell.times)).collect();
     let fastest = times.iter().copied().fold(f64::INFINITY, f64::min);
-    count(times.iter().filter(|time| **time > STALL * fastest).count()) / count(times.len()).max(1.0)
+    count(times.iter().filter(|time| **time > OUTLIER_RATIO * fastest).count()) / count(times.len()).max(1.0)
 }
 
 /// Sizes that took much longer than a larger one, and were written in few rounds: they may have stalled.
@@ -74,7 +69,7 @@ pub fn stalled_sizes(cells: &[WriteSizeCell]) -> Vec<Bytes> {
     let rounds = |size: Bytes| cells.iter().filter(|cell| cell.request == size).count();
     let is_stalled = |index: &usize| {
         let larger = points[index + 1..].iter().map(|point| point.seconds).fold(f64::INFINITY, f64::min);
-        points[*index].seconds > larger * SUSPICIOUS && rounds(points[*index].size) < SUSPICIOUS_ROUNDS
+        points[*index].seconds > larger * SUSPICIOUS && rounds(points[*index].size) < NOT_NOISE
     };
     (0..points.len()).filter(is_stalled).map(|index| points[index].size).collect()
 }
@@ -121,7 +116,7 @@ impl Cell {
     fn new(cell: &WriteSizeCell, round: usize) -> Option<Self> {
         let seconds = seconds(&cell.times);
         let fastest = seconds.iter().copied().fold(f64::INFINITY, f64::min);
-        let regular: Vec<f64> = seconds.into_iter().filter(|time| *time <= STALL * fastest).collect();
+        let regular: Vec<f64> = seconds.into_iter().filter(|time| *time <= OUTLIER_RATIO * fastest).collect();
         let writes = count(regular.len());
         let mean = regular.iter().sum::<f64>() / writes;
         // Each difference from a mean of few is too small by this.
@@ -144,13 +139,13 @@ impl Cell {
 /// stalled as a whole.
 fn fit(cells: &[Cell]) -> (BTreeMap<Bytes, f64>, BTreeMap<usize, f64>) {
     let (mut levels, mut slowdowns) = (BTreeMap::new(), BTreeMap::new());
-    for _ in 0..STEPS {
+    for _ in 0..ITERATIONS {
         let level_of = |cell: &Cell| cell.level - slowdowns.get(&cell.round).copied().unwrap_or(0.0);
         let fastest = |cell: &Cell| {
             cells.iter().filter(|other| other.size == cell.size).map(level_of).fold(f64::INFINITY, f64::min)
         };
         let regular: Vec<&Cell> =
-            cells.iter().filter(|cell| level_of(cell) <= fastest(cell) + STALL.ln()).collect();
+            cells.iter().filter(|cell| level_of(cell) <= fastest(cell) + OUTLIER_RATIO.ln()).collect();
         levels = means(&regular, |cell| (cell.size, level_of(cell)));
         slowdowns = means(&regular, |cell| (cell.round, cell.level - levels[&cell.size]));
     }

@@ -8,7 +8,7 @@ use flashscope_record::finding::{
     WouldDecide,
 };
 
-use crate::thresholds::{SURE, SURE_ENOUGH};
+use crate::thresholds::{OUTLIER_RATIO, SURE, SURE_ENOUGH, THE_RULE};
 
 /// One point of a size sweep: writes of one size.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,7 +19,7 @@ pub struct SweepPoint {
     pub seconds: f64,
     /// Its standard error as a share of it.
     pub relative_error: f64,
-    /// The share of the writes that took more than [`STALL`] times as long as the fastest.
+    /// The share of the writes that took more than [`OUTLIER_RATIO`] times as long as the fastest.
     pub outliers: f64,
 }
 
@@ -27,11 +27,6 @@ pub struct SweepPoint {
 const FLAT: f64 = 0.87;
 /// Below the page, time grows by at most this share of the growth above it. Guess.
 const SLOPE: f64 = 0.35;
-/// A write is a stall if it takes more than this many times as long as the fastest of its size, or as a
-/// larger one. Guess.
-pub const STALL: f64 = 2.5;
-/// Stalls are rarer than this share of the writes of a size. Guess.
-const OUTLIERS_MAX: f64 = 0.5;
 /// The largest page. Guess: two planes of 512 KiB.
 const PAGE_MAX: Bytes = Bytes::mib(1);
 /// A request is efficient if it reaches this share of the best speed: the definition of the write unit
@@ -44,8 +39,6 @@ const BAND: f64 = 0.1;
 const ROOM: f64 = 0.015;
 /// Speed still rises if the largest request is at least this many times as fast as half of it. Guess.
 const RISING: f64 = 1.15;
-/// The smallest relative error of a speed. Guess.
-const ERROR_MIN: f64 = 0.004;
 
 impl SweepPoint {
     fn speed(self) -> f64 {
@@ -105,7 +98,7 @@ fn likelihood_of_page(points: &[SweepPoint], index: usize) -> Option<f64> {
         .reduce(f64::min)?;
     let smaller = || points[..index].iter().filter(|point| point.size * 2 >= page.size);
     smaller().next()?;
-    let has_stall = smaller().any(|point| point.seconds > page.seconds * STALL);
+    let has_stall = smaller().any(|point| point.seconds > page.seconds * OUTLIER_RATIO);
     let grows = !has_stall && slope > page.seconds * 0.02 / page.size.as_f64();
     let towards = |point: &SweepPoint| {
         let allowed = (1.0 - FLAT) * page.seconds;
@@ -155,7 +148,7 @@ fn reaches(point: SweepPoint, best: SweepPoint, share: f64) -> f64 {
     if point.size == best.size {
         return 1.0;
     }
-    let error = point.relative_error.hypot(best.relative_error).max(ERROR_MIN);
+    let error = point.relative_error.hypot(best.relative_error);
     normal((point.speed() / best.speed()).ln() / error - share.ln() / error)
 }
 
@@ -202,7 +195,7 @@ pub fn write_unit(points: &[SweepPoint]) -> Finding {
         let reason = Reason::LargestStillFaster(best.size);
         return Finding::unknown(id, reason, [WouldDecide::Larger(Quantity::Requests)]);
     }
-    if best.outliers >= OUTLIERS_MAX && is_faster_than_larger(points, best) {
+    if best.outliers >= THE_RULE && is_faster_than_larger(points, best) {
         return Finding::unknown(id, Reason::LargerMuchSlower(best.size), [WouldDecide::Rest]);
     }
     let figures = |point: SweepPoint| (point.size, point.speed());

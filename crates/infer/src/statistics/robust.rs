@@ -9,11 +9,11 @@ use crate::statistics::{count, median};
 
 /// Degrees of freedom of the noise, by Student's t. Guess: tails heavy enough that single outliers do not
 /// decide.
-const FREEDOM: f64 = 3.0;
+pub const FREEDOM: f64 = 3.0;
 /// Iterations of the weights: it limits the work. Guess: the weights settle within twelve.
 const ITERATIONS: usize = 12;
 /// The least scale of the noise, seconds. Guess: no known clock resolves 100 ns of a request's time.
-const SCALE_MIN: f64 = 1e-7;
+pub const SCALE_MIN: f64 = 1e-7;
 
 /// A fitted regression.
 #[derive(Debug, Clone, PartialEq)]

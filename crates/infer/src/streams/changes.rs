@@ -8,6 +8,7 @@ use flashscope_device::Bytes;
 
 use crate::statistics::{median, whole_bytes};
 use crate::streams::slowdown::{Slowdown, Stretch};
+use crate::thresholds::NEARLY_ALL;
 
 /// Parts with fewer stretches are not cut further. Guess.
 const STRETCHES_MIN: usize = 24;
@@ -15,8 +16,6 @@ const STRETCHES_MIN: usize = 24;
 const DEPTH_MAX: u32 = 3;
 /// Neighbouring levels differ at least by this factor. Guess.
 const RATIO_MIN: f64 = 1.2;
-/// This share of the stretches on either side lies on its own side of the middle. Guess.
-const AGREEMENT_MIN: f64 = 0.9;
 
 /// A change point of the speed of a stream.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -90,7 +89,7 @@ fn cut(stream: &[Stretch], from: Cut, depth: u32, cuts: &mut Vec<Cut>) {
 /// The clearest change to slower, or to faster: the same, read from the end.
 fn change(stream: &[Stretch]) -> Option<Slowdown> {
     let is_clear =
-        |cut_at: &Slowdown| cut_at.agreement >= AGREEMENT_MIN && cut_at.slow >= cut_at.fast * RATIO_MIN;
+        |cut_at: &Slowdown| cut_at.agreement >= NEARLY_ALL && cut_at.slow >= cut_at.fast * RATIO_MIN;
     let slower = Slowdown::of(stream).filter(is_clear);
     let backwards: Vec<Stretch> = stream.iter().rev().copied().collect();
     let faster = Slowdown::of(&backwards).filter(is_clear).map(|cut_at| {

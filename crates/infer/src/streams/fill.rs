@@ -10,7 +10,7 @@ use crate::streams::calm::calm;
 use crate::streams::slowdown::{Slowdown, Stretch};
 use crate::streams::stalls::Stalls;
 use crate::streams::stream_stalls::stalls_of;
-use crate::thresholds::CLEARLY_LONGER;
+use crate::thresholds::{CLEARLY_LONGER, ERROR_MAX, NEARLY_ALL, OPENING_WRITES};
 
 /// The steady speed needs at least this time, seconds. Guess: variations of up to half a minute are then
 /// averaged out, ...
@@ -22,17 +22,13 @@ pub const ERROR_GOOD: f64 = 0.01;
 const PATIENCE_SECONDS: f64 = 300.0;
 /// Bytes after which it is accepted, as above. Guess.
 const PATIENCE_BYTES: f64 = 2e9;
-/// A mean with a larger standard error, as a share, is no steady speed. Guess.
-pub const ERROR_MAX: f64 = 0.1;
 /// The two halves of a steady stream differ by at most this share. Guess.
 pub const HALVES_MAX: f64 = 0.12;
 /// The number of periods of stalls in one stretch: one stall more or less changes its number of stalls by a
 /// sixth. Guess.
 const PERIODS: f64 = 6.0;
-/// The first stretches, which open erase blocks. Guess.
-const OPENING_STRETCHES: usize = 2;
 /// The fewest samples that give a speed: two that open erase blocks, and twelve for a spread.
-pub const SAMPLES_MIN: u64 = (OPENING_STRETCHES + BATCHES) as u64;
+pub const SAMPLES_MIN: u64 = (OPENING_WRITES + BATCHES) as u64;
 /// Up to this many fast bytes are a write buffer in memory of the controller, and no cache in flash. Guess.
 pub const MEMORY_MAX: f64 = 8.0 * 1_048_576.0;
 /// The flash is written while memory fills, so that up to this many times the size of the memory is fast.
@@ -41,8 +37,6 @@ const DRAINED_MAX: f64 = 1.25;
 /// An SLC cache in TLC cells takes at most a third of the capacity: cells of three bits hold one. Larger
 /// caches are not searched for.
 const CACHE_SHARE_MAX: u64 = 3;
-/// A cache's end is clear if this share of the stretches lies on its own side of the middle. Guess.
-pub const AGREEMENT_CLEAR: f64 = 0.9;
 
 /// A stream of large writes, and where it becomes slow.
 #[derive(Debug, Clone)]
@@ -77,7 +71,7 @@ impl Fill {
         let Some(stalls) = stalls_of(data) else { return Self::over(stream) };
         match calm(data).map(Self::over) {
             Some(Self { slowdown: Some(slowdown), begins_at, memory, .. })
-                if slowdown.agreement >= AGREEMENT_CLEAR =>
+                if slowdown.agreement >= NEARLY_ALL =>
             {
                 let after = in_periods(stream.split_off(slowdown.index), &stalls);
                 stream.extend(after);
@@ -89,7 +83,7 @@ impl Fill {
 
     fn over(stream: Vec<Stretch>) -> Self {
         let memory = memory(&stream);
-        let begins_at = memory.map_or(OPENING_STRETCHES, |memory| memory.index).min(stream.len());
+        let begins_at = memory.map_or(OPENING_WRITES, |memory| memory.index).min(stream.len());
         let slowdown = Slowdown::of(&stream[begins_at..]).map(|slowdown| Slowdown {
             index: slowdown.index + begins_at,
             ..slowdown.after(stream[..begins_at].iter().map(|stretch| stretch.bytes).sum())

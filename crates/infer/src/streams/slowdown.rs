@@ -4,6 +4,7 @@
 //! "Continuous inspection schemes", Biometrika 41, 1954), so that outliers and stalls do not decide.
 
 use crate::statistics::{count, median};
+use crate::thresholds::{ITERATIONS, NOT_NOISE};
 
 /// A stretch of a stream: its bytes, and the time per byte.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,10 +46,6 @@ pub struct Slowdown {
 
 /// The least ratio of the levels: speed varies by less on its own. Guess.
 pub const RATIO_MIN: f64 = 1.1;
-/// Iterations of levels and change point, which depend on each other. Guess: both settle within six.
-const TURNS: usize = 6;
-/// The fewest stretches on either side: one or two slow ones may be noise. Guess.
-const STRETCHES_MIN: usize = 3;
 /// The least agreement of a slowdown. Guess.
 const AGREEMENT_MIN: f64 = 0.8;
 
@@ -56,11 +53,11 @@ impl Slowdown {
     /// The slowdown of a stream, if it has one.
     #[must_use]
     pub fn of(stream: &[Stretch]) -> Option<Self> {
-        if stream.len() < 2 * STRETCHES_MIN {
+        if stream.len() < 2 * NOT_NOISE {
             return None;
         }
         let times: Vec<f64> = stream.iter().map(|stretch| stretch.seconds_per_byte).collect();
-        let starts = [STRETCHES_MIN, times.len() / 16, times.len() / 4].map(|first| first.max(STRETCHES_MIN));
+        let starts = [NOT_NOISE, times.len() / 16, times.len() / 4].map(|first| first.max(NOT_NOISE));
         let found = starts.into_iter().filter_map(|first| settle(&times, first));
         let best = found.max_by(|a, b| agreement(&times, a).total_cmp(&agreement(&times, b)))?;
         let slowdown = best.of(stream);
@@ -91,11 +88,11 @@ struct Levels {
 
 /// Levels and change point, starting from the level of the `first` stretches and that of the last quarter.
 fn settle(times: &[f64], first: usize) -> Option<Levels> {
-    let last = times.len() - (times.len() / 4).max(STRETCHES_MIN);
+    let last = times.len() - (times.len() / 4).max(NOT_NOISE);
     let mut levels = Levels { index: 0, fast: median(&times[..first])?, slow: median(&times[last..])? };
-    for _ in 0..TURNS {
+    for _ in 0..ITERATIONS {
         let index = change(times, levels.fast, levels.slow);
-        if index < STRETCHES_MIN || times.len() - index < STRETCHES_MIN {
+        if index < NOT_NOISE || times.len() - index < NOT_NOISE {
             return None;
         }
         levels = Levels { index, fast: median(&times[..index])?, slow: median(&times[index..])? };

@@ -11,8 +11,7 @@ use flashscope_record::observation::SustainedData;
 use crate::statistics::{count, student_within, whole_bytes};
 use crate::streams::batch_means::{BATCHES, FREEDOM, Mean};
 use crate::streams::fill::{
-    AGREEMENT_CLEAR, ERROR_GOOD, ERROR_MAX, HALVES_MAX, MEMORY_MAX, error, explained, free_max, is_even,
-    kept, rounded,
+    ERROR_GOOD, HALVES_MAX, MEMORY_MAX, error, explained, free_max, is_even, kept, rounded,
 };
 pub use crate::streams::fill::{Fill, SAMPLES_MIN, cache_max};
 use crate::streams::other_writes::{unless_used_before, with_other_writes};
@@ -20,7 +19,7 @@ use crate::streams::slowdown::Slowdown;
 use crate::streams::speed::CLEAR_HALF_WIDTH;
 use crate::streams::stalls::Stalls;
 use crate::streams::stream_stalls::{stalled_share, stalls_of};
-use crate::thresholds::LIKELY;
+use crate::thresholds::{ERROR_MAX, LIKELY, NEARLY_ALL};
 
 /// The relative error of the length of a single period of stalls. Guess.
 const ERROR_PER_PERIOD: f64 = 0.04;
@@ -115,7 +114,7 @@ fn over_whole_periods(data: &SustainedData, fill: &Fill, mean: &Mean) -> Option<
 fn cache(slowdown: &Slowdown, memory: Option<f64>, buffer: Option<Bytes>, mean: &Mean) -> Finding {
     let (fast, id) = (rounded(slowdown.bytes), FindingId::SlcCacheBytes);
     let [before_bytes_per_s, after_bytes_per_s] = [1.0 / slowdown.fast, 1.0 / slowdown.slow];
-    if slowdown.agreement < AGREEMENT_CLEAR {
+    if slowdown.agreement < NEARLY_ALL {
         let reason = Reason::SpeedVaries { fast, before_bytes_per_s, after_bytes_per_s };
         return Finding::unknown(id, reason, [WouldDecide::QuieterMachine]);
     }

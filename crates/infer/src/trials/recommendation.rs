@@ -4,13 +4,12 @@ use flashscope_record::{TrialOperation, TrialWorkload};
 
 use super::interval::Comparison;
 use super::summary::Cell;
+use crate::thresholds::NOTICED;
 
 /// The filesystems that sticks and cards are sold with, as desktops and servers mount them.
 pub const AS_SOLD: [&str; 3] = ["vfat", "vfat-flush", "exfat"];
 /// The filesystems that `plan` makes. Only these are recommended.
 pub const PLANNED: [&str; 8] = ["ext4", "vfat", "exfat", "f2fs", "xfs", "btrfs", "ntfs", "nilfs2"];
-/// The least ratio by which slower reads are worth a sentence. Guess: less is not noticed.
-const SLOWER_READ_MIN: f64 = 1.2;
 
 /// The fastest filesystem for one kind of files.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,6 +81,6 @@ fn faster_read(reads: &[&Cell], variant: &str) -> Option<(String, Comparison)> {
     let own = reads.iter().find(|cell| cell.variant == variant)?;
     let best = fastest(reads.iter().copied())?;
     let comparison = best.estimate.compared_with(&own.estimate);
-    let is_worth = comparison.is_shown() && comparison.ratio > SLOWER_READ_MIN;
+    let is_worth = comparison.is_shown() && comparison.ratio > NOTICED;
     is_worth.then(|| (best.variant.clone(), comparison))
 }

@@ -3,9 +3,7 @@
 use flashscope_record::{Trial, TrialOperation};
 
 use super::summary::{Cell, Summary};
-
-/// The largest ratio that makes no difference to a person. Guess.
-const EQUAL_MAX: f64 = 1.1;
+use crate::thresholds::NO_DIFFERENCE;
 
 /// Whether it is clear for each kind of files which filesystem writes them fastest: the interval of best
 /// against second excludes that they are equal, or that they differ by more than a tenth. False without
@@ -19,7 +17,7 @@ pub fn is_clear(trials: &[Trial]) -> bool {
         match (writes.next(), writes.next()) {
             (Some(best), Some(second)) => {
                 let ratio = best.estimate.compared_with(&second.estimate);
-                ratio.is_shown() || ratio.high < EQUAL_MAX
+                ratio.is_shown() || ratio.high < NO_DIFFERENCE
             }
             _ => true,
         }

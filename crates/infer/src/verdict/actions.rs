@@ -13,6 +13,7 @@ use flashscope_record::verdict::{Action, ActionKind, GainScope, PredictedGains};
 
 use super::has_writes;
 use crate::streams::throughput_profile::throughput_profile;
+use crate::thresholds::NOTICED;
 
 /// The most actions of a verdict: more than three are not read.
 const ACTIONS_MAX: usize = 3;
@@ -153,10 +154,6 @@ fn archive(diagnosis: &Diagnosis) -> Option<Action> {
     of(everyday, GainScope::Everyday).or_else(|| of(small_files, GainScope::SmallFiles))
 }
 
-/// Another filesystem is advised only if it gains at least this much more than the present one, aligned:
-/// every computer still reads that. Guess.
-const OTHER_FILESYSTEM_MIN: f64 = 1.2;
-
 /// Another layout for small files, if the prediction is sure that it gains, and enough. Only where the
 /// diagnosis names what a layout removes.
 fn new_layout(diagnosis: &Diagnosis, predicted: &PredictedGains) -> Option<Action> {
@@ -171,7 +168,7 @@ fn new_layout(diagnosis: &Diagnosis, predicted: &PredictedGains) -> Option<Actio
     }
     let sure = |gain: &Gain| gain.low > 1.0 && is_worth_it(*gain);
     let aligned = predicted.aligned.filter(sure);
-    let least = aligned.map_or(0.0, |gain| OTHER_FILESYSTEM_MIN * gain.likely);
+    let least = aligned.map_or(0.0, |gain| NOTICED * gain.likely);
     let ext4 = predicted.ext4.filter(sure).filter(|gain| gain.likely >= least);
     let of = |kind, gain| Action { kind, gain: Some(gain), scope: GainScope::SmallFiles };
     ext4.map(|gain| of(ActionKind::UseExt4, gain)).or(aligned.map(|gain| of(ActionKind::Realign, gain)))

@@ -12,19 +12,16 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::contract::{Estimate, Event, Observer};
+use crate::limits::{ATTEMPTS, LARGE_REQUEST};
 
 /// The name that the observer hears.
 pub const NAME: &str = "verify";
-/// The size of sequential writes. Larger ones gain nothing on sticks; the kernel splits them anyway.
-const REQUEST: Bytes = Bytes::mib(1);
 /// Failed writes in a row that end a sequential run. Beyond the real size of some fakes every write fails,
 /// and each may take seconds.
 const FAILED_WRITES_MAX: u32 = 4;
 /// Units that are tried for one stamp in each direction. With 20 % bad units, chance hides all in 1 of 600
 /// cases.
 const NEIGHBOURS: u64 = 4;
-/// The number of attempts at a write or read: wrong only if wrong twice.
-const ATTEMPTS: u32 = 2;
 
 /// What one unit returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,7 +126,7 @@ impl<'a> Stamped<'a> {
             pattern: Pattern::new(seed),
             unit,
             capacity: capabilities.capacity.round_down(unit),
-            request: REQUEST.min(capabilities.max_request).round_down(unit).max(unit),
+            request: LARGE_REQUEST.min(capabilities.max_request).round_down(unit).max(unit),
             start: device.now(),
             device,
             observer,

@@ -24,6 +24,7 @@ use flashscope_record::observation::{AlignData, AlignSample, Contents, Data, Obs
 
 use crate::contract::{Estimate, Expected, Experiment, Extent, Observer};
 use crate::experiment::registration::{Access, Registration, RequestOption};
+use crate::limits::CONTENT_READS;
 use crate::session::{Refused, Session, Stop, not_started, range};
 
 /// The largest candidate: several candidates are multiples of even the largest erase blocks.
@@ -59,9 +60,6 @@ const EDGE_TIMES_OPPOSITE: f64 = 1.5;
 const DIRECTION_SHARE: f64 = 0.5;
 /// Samples needed for a common direction.
 const DIRECTION_SAMPLES: usize = 64;
-
-/// Random offsets that are read at the end to see whether they hold data.
-const CONTENT_READS: usize = 32;
 
 /// The usual time. Median of the virtual sticks.
 const USUAL_TIME: Duration = Duration::from_millis(700);

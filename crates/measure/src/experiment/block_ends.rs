@@ -21,6 +21,7 @@ use crate::contract::{Estimate, Expected, Experiment, Observer};
 use crate::experiment::align::own_multiple;
 use crate::experiment::free_offsets::FreeOffsets;
 use crate::experiment::registration::{Access, Registration};
+use crate::limits::{CONTENT_READS, SMALL_REQUEST};
 use crate::session::{Session, Stop, not_started, range, to_write};
 
 /// The most erase blocks opened: more than the largest cards keep open.
@@ -28,8 +29,6 @@ const OPENINGS_MAX: usize = 140;
 /// On a blank device erase blocks get data before they are opened again: first 8 of them, then 24 more, then
 /// all the rest. A controller that keeps as many open needs more at a time.
 const FILLED_FIRST: (usize, usize) = (8, 24);
-/// Blocks that are read to see whether they hold data.
-const CONTENT_READS: usize = 8;
 /// The data each block gets, in writes: merging it takes several times as long as one write.
 const FILLING: u64 = 8;
 /// The fewest offsets tested, whatever time they take: a log that is emptied in between may stall once.
@@ -46,8 +45,6 @@ const CROSSINGS_BYTES_MAX: Bytes = Bytes::mib(40);
 const BYTES_FILLED_MAX: Bytes = Bytes::mib(105);
 /// The write size if no page is known: controllers may write smaller requests elsewhere, without merges.
 const REQUEST: Bytes = Bytes::kib(32);
-/// The smallest write size.
-const REQUEST_MIN: Bytes = Bytes::kib(4);
 /// The least expected information of a test, in nats.
 const INFORMATION_MIN: f64 = 0.002;
 /// Candidate multiples of each size.
@@ -92,7 +89,7 @@ impl BlockEnds {
     /// The experiment on a device with this page, if known, and these erase blocks left by reads.
     #[must_use]
     pub fn new(page: Option<Bytes>, reads: Vec<(Bytes, f64)>, seed: u64) -> Self {
-        Self { request: page.unwrap_or(REQUEST).max(REQUEST_MIN), page, reads, seed }
+        Self { request: page.unwrap_or(REQUEST).max(SMALL_REQUEST), page, reads, seed }
     }
 }
 

@@ -13,7 +13,8 @@ use flashscope_record::observation::{Data, DiscardData, DiscardedArea, Discarded
 use crate::contract::{Estimate, Expected, Experiment, Observer};
 use crate::experiment::erase_blocks::EraseBlocks;
 use crate::experiment::registration::{Access, Registration};
-use crate::session::{FILL_REQUEST, Session, Stop, fill, not_started, range};
+use crate::limits::{LARGE_REQUEST, SMALL_REQUEST};
+use crate::session::{Session, Stop, fill, not_started, range};
 
 /// The size of an area: most erase blocks since 2010, or several smaller ones.
 const AREA: Bytes = Bytes::mib(4);
@@ -21,8 +22,6 @@ const AREA: Bytes = Bytes::mib(4);
 const AREAS_MAX: u64 = 8;
 /// The experiment ends if this many discards failed and none succeeded.
 const FAILED_MAX: u32 = 2;
-/// The size of each read of a discarded area.
-const READ: Bytes = Bytes::kib(4);
 /// Reads of each area: its start, its middle and its end.
 const READS: u64 = 3;
 /// Times that each area is written: filled, overwritten, filled again, and written after the discard.
@@ -53,13 +52,13 @@ impl Experiment for Discard {
     fn estimate(&self, _device: &dyn Device) -> Estimate {
         let bytes_written = AREA * (AREAS_MAX * WRITES);
         // A flush follows each write.
-        let requests = bytes_written / FILL_REQUEST * 2 + AREAS_MAX * (1 + READS);
+        let requests = bytes_written / LARGE_REQUEST * 2 + AREAS_MAX * (1 + READS);
         let expected = Expected::transfer(bytes_written, Bytes::ZERO);
         Estimate { requests, bytes_written, expected }
     }
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {
-        let mut data = DiscardData { area: AREA, request: FILL_REQUEST, ..DiscardData::default() };
+        let mut data = DiscardData { area: AREA, request: LARGE_REQUEST, ..DiscardData::default() };
         let blocks = match EraseBlocks::to_write(device, AREA) {
             Ok(blocks) => blocks,
             Err(refusal) => return not_started(device, self.seed, Data::Discard(data), refusal),
@@ -129,8 +128,8 @@ fn time_overwrite(session: &mut Session<'_>, offset: Bytes) -> Result<Option<Dur
 /// The time to write an area, with a flush after each request. `None` if a write failed.
 fn time_write(session: &mut Session<'_>, offset: Bytes) -> Result<Option<Duration>, Stop> {
     let mut total = Some(Duration::ZERO);
-    for index in 0..AREA / FILL_REQUEST {
-        let latency = session.write_through(range(offset + FILL_REQUEST * index, FILL_REQUEST))?;
+    for index in 0..AREA / LARGE_REQUEST {
+        let latency = session.write_through(range(offset + LARGE_REQUEST * index, LARGE_REQUEST))?;
         total = total.zip(latency).map(|(total, latency)| total + latency);
     }
     Ok(total)
@@ -139,8 +138,8 @@ fn time_write(session: &mut Session<'_>, offset: Bytes) -> Result<Option<Duratio
 /// What start, middle and end of a discarded area hold. `None` if a read failed.
 fn content(session: &mut Session<'_>, offset: Bytes) -> Result<Option<DiscardedContent>, Stop> {
     let mut contents = Vec::new();
-    for start in [Bytes::ZERO, AREA / 2, AREA - READ] {
-        let read = range(offset + start, READ);
+    for start in [Bytes::ZERO, AREA / 2, AREA - SMALL_REQUEST] {
+        let read = range(offset + start, SMALL_REQUEST);
         let content = match session.blank_byte(read)? {
             None => return Ok(None),
             Some(Some(0x00)) => DiscardedContent::Zeros,

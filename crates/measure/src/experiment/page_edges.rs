@@ -10,6 +10,7 @@ use flashscope_infer::thresholds::{CLEARLY_LONGER, LIKELY};
 use flashscope_record::observation::{PageEdge, WriteSizeData};
 
 use crate::experiment::gapless_writer::GaplessWriter;
+use crate::limits::SMALL_REQUEST;
 use crate::session::Stop;
 
 /// The most boundaries tested. Guess: a page undecided by then is hidden in noise.
@@ -20,8 +21,6 @@ const BYTES_MAX: Bytes = Bytes::mib(5);
 const SECONDS_MAX: f64 = 8.0;
 /// The next boundaries of each plausible page that are candidates.
 const NEXT_EDGES: u64 = 4;
-/// The size of the writes that test for a write buffer. Two flushes follow each of them.
-const BUFFER_TEST_WRITE: Bytes = Bytes::kib(4);
 /// They end at multiples of this, so that they leave no page partly written.
 const BUFFER_TEST_GRID: Bytes = Bytes::kib(64);
 /// The number of these writes.
@@ -67,8 +66,8 @@ fn has_write_buffer(writer: &mut GaplessWriter<'_, '_>) -> Result<bool, Stop> {
         if !writer.has_room(BUFFER_TEST_GRID) {
             break;
         }
-        writer.fill(writer.position() + BUFFER_TEST_GRID - BUFFER_TEST_WRITE)?;
-        writer.write(BUFFER_TEST_WRITE)?;
+        writer.fill(writer.position() + BUFFER_TEST_GRID - SMALL_REQUEST)?;
+        writer.write(SMALL_REQUEST)?;
         first.extend(writer.flush()?.map(|latency| latency.as_secs_f64()));
         second.extend(writer.flush()?.map(|latency| latency.as_secs_f64()));
     }

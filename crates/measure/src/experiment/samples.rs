@@ -10,9 +10,10 @@ use flashscope_record::finding::{Quantity, WouldDecide};
 use flashscope_record::observation::{Data, Observations, Piece, Refusal, Room, SustainedData};
 
 use crate::contract::{Estimate, Expected, Experiment, Observer};
+use crate::limits::SMALL_REQUEST;
 use crate::session::{
-    NOTHING, READ_BACK_PLACES, READ_BACK_SIZE, READ_BACK_TIME_MAX, Refused, Session, Stop, is_other_data,
-    not_started, range, read_back_of, to_write,
+    NOTHING, READ_BACK_PLACES, READ_BACK_TIME_MAX, Refused, Session, Stop, is_other_data, not_started, range,
+    read_back_of, to_write,
 };
 
 /// The experiment *samples*.
@@ -72,7 +73,7 @@ impl Experiment for Samples {
 
 fn samples(session: &mut Session<'_>, offsets: &[Bytes], data: &mut SustainedData) -> Result<(), Stop> {
     let step = offsets.len().div_ceil(READ_BACK_PLACES).max(1);
-    let size = READ_BACK_SIZE.min(data.request);
+    let size = SMALL_REQUEST.min(data.request);
     let place = |offset: Bytes| range(offset, size);
     for (index, offset) in offsets.iter().enumerate() {
         session.reads_back(if index.is_multiple_of(step) { place(*offset) } else { NOTHING });

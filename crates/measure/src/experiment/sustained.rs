@@ -22,13 +22,12 @@ use flashscope_record::observation::{
 use crate::contract::{Estimate, Expected, Experiment, Extent, Observer};
 use crate::experiment::erase_blocks::START;
 use crate::experiment::registration::{Access, Registration};
+use crate::limits::{LARGE_REQUEST, SMALL_REQUEST};
 use crate::session::{
-    NOTHING, READ_BACK_PLACES, READ_BACK_SIZE, READ_BACK_TIME_MAX, Refused, Session, Stop, is_other_data,
-    not_started, range, read_back_of, to_write,
+    NOTHING, READ_BACK_PLACES, READ_BACK_TIME_MAX, Refused, Session, Stop, is_other_data, not_started, range,
+    read_back_of, to_write,
 };
 
-/// The size of each write. Hosts split larger requests.
-const REQUEST: Bytes = Bytes::mib(1);
 /// From the place that is read back in one write to that in the next, in places. It is odd, so every place
 /// comes up.
 const PLACE_STEP: u64 = 97;
@@ -88,11 +87,11 @@ impl Sustained {
     /// The fewest bytes of a stream without a slow-down on a device of this capacity.
     #[must_use]
     pub fn bytes_min_without_slowdown(capacity: Bytes) -> Bytes {
-        let (least, most) = (bytes_min(capacity), bytes_max(capacity).round_up(REQUEST));
+        let (least, most) = (bytes_min(capacity), bytes_max(capacity).round_up(LARGE_REQUEST));
         let mut written = Bytes::ZERO;
         while written < least && written < most {
             for _ in 0..PIECES_PER_CHECK {
-                written += REQUEST * piece_requests(written);
+                written += LARGE_REQUEST * piece_requests(written);
             }
         }
         written.min(most)
@@ -139,7 +138,8 @@ impl Sustained {
         // Each part of the stream writes data of its own.
         let seed = self.seed.wrapping_add(data.other.len() as u64);
         let session = Session::begin(self.name(), estimate, device, budget, observer, seed);
-        let mut stream = Stream::new(session, region, self.bytes_max(capacity).round_up(REQUEST), &mut data);
+        let mut stream =
+            Stream::new(session, region, self.bytes_max(capacity).round_up(LARGE_REQUEST), &mut data);
         let result = stream.run(capacity, self.extent).and_then(|()| {
             stream.bytes_max = estimate.bytes_written;
             if self.extent.is_thorough() { stream.resume() } else { Ok(()) }
@@ -167,8 +167,8 @@ struct Region {
 impl Region {
     fn new(device: &dyn Device) -> Result<Self, Refused> {
         let capabilities = to_write(device)?;
-        let start = START.min(capabilities.capacity / 8).round_down(REQUEST);
-        let length = capabilities.capacity.saturating_sub(start).round_down(REQUEST);
+        let start = START.min(capabilities.capacity / 8).round_down(LARGE_REQUEST);
+        let length = capabilities.capacity.saturating_sub(start).round_down(LARGE_REQUEST);
         if length < LENGTH_MIN {
             let room = Room::Stream(LENGTH_MIN);
             let reason = Refusal::TooSmall { capacity: capabilities.capacity, room };
@@ -193,17 +193,17 @@ impl Experiment for Sustained {
     fn estimate(&self, device: &dyn Device) -> Estimate {
         let capacity = self.capacity(device);
         let after_pauses = if self.extent.is_thorough() { capacity } else { Bytes::ZERO };
-        let most = (self.bytes_max(capacity) + after_pauses).round_up(REQUEST);
+        let most = (self.bytes_max(capacity) + after_pauses).round_up(LARGE_REQUEST);
         let (written, time_max) = match self.extent {
             Extent::Brief => (most, Some(BRIEF_TIME_MAX)),
             Extent::Usual | Extent::Thorough => (Self::bytes_min_without_slowdown(capacity).min(most), None),
         };
         let expected = Expected::Transfer { written, read: Bytes::ZERO, time_max, pauses: Duration::ZERO };
-        Estimate { requests: most / REQUEST, bytes_written: most, expected }
+        Estimate { requests: most / LARGE_REQUEST, bytes_written: most, expected }
     }
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {
-        let data = SustainedData { request: REQUEST, ..SustainedData::default() };
+        let data = SustainedData { request: LARGE_REQUEST, ..SustainedData::default() };
         self.measure_on(data, device, budget, observer)
     }
 }
@@ -256,19 +256,20 @@ impl<'a, 'b> Stream<'a, 'b> {
         let ends_soon = least.is_zero() || (has_slowed_down && capacity >= LENGTH_ENOUGH);
         let written = if ends_soon { soon } else { least };
         let pauses = if has_slowed_down && is_thorough { Sustained::pauses() } else { Duration::ZERO };
-        self.expect_pieces(written / REQUEST, pauses);
+        self.expect_pieces(written / LARGE_REQUEST, pauses);
     }
 
     /// These writes are expected, and these pauses after them.
     fn expect_pieces(&mut self, requests: u64, pauses: Duration) {
-        let written = (REQUEST * requests).min(self.bytes_max.saturating_sub(self.written));
+        let written = (LARGE_REQUEST * requests).min(self.bytes_max.saturating_sub(self.written));
         self.session.expect(Expected::Transfer { written, read: Bytes::ZERO, time_max: None, pauses });
     }
 
     /// The next piece of the stream, kept also if it ends early.
     fn fill(&mut self) -> Result<(), Stop> {
         let requests = piece_requests(self.written);
-        let (piece, result) = self.piece(requests.min(((self.bytes_max - self.written) / REQUEST).max(1)));
+        let (piece, result) =
+            self.piece(requests.min(((self.bytes_max - self.written) / LARGE_REQUEST).max(1)));
         if piece.requests > 0 {
             self.data.pieces.push(piece);
         }
@@ -317,7 +318,7 @@ impl<'a, 'b> Stream<'a, 'b> {
 
     /// Whether stalls take much time, and too few of them were seen for their period.
     fn waits_for_stalls(&self) -> bool {
-        let brief = brief(&self.data.long, REQUEST);
+        let brief = brief(&self.data.long, LARGE_REQUEST);
         let times = || brief.iter().map(|long| long.took);
         let longest = times().max().unwrap_or_default();
         let alike = times().filter(|took| *took * 2 >= longest).count();
@@ -360,8 +361,9 @@ impl<'a, 'b> Stream<'a, 'b> {
         {
             let pieces = (RESUMED_SLOW - slow).min(RESUMED_PIECES_MAX - resumed.pieces.len());
             self.expect_pieces(requests * pieces as u64, pauses_left);
-            let (piece, ended) = self.piece(requests.min((self.bytes_max - self.written) / REQUEST).max(1));
-            let bytes = (REQUEST * u64::from(piece.requests)).as_f64();
+            let (piece, ended) =
+                self.piece(requests.min((self.bytes_max - self.written) / LARGE_REQUEST).max(1));
+            let bytes = (LARGE_REQUEST * u64::from(piece.requests)).as_f64();
             slow += usize::from(piece.time.as_secs_f64() > middle * bytes);
             resumed.pieces.push(piece);
             if ended.is_err() {
@@ -376,9 +378,9 @@ impl<'a, 'b> Stream<'a, 'b> {
     /// The place in this write that is read back at the end, if the write is one of those: every `stride`-th.
     /// Each has its place at another offset.
     fn place_to_read_back(&self, request: ByteRange) -> Option<ByteRange> {
-        let index = self.written / REQUEST;
-        let inside = READ_BACK_SIZE * (index.wrapping_mul(PLACE_STEP) % (REQUEST / READ_BACK_SIZE));
-        index.is_multiple_of(self.stride).then(|| range(request.offset + inside, READ_BACK_SIZE))
+        let index = self.written / LARGE_REQUEST;
+        let inside = SMALL_REQUEST * (index.wrapping_mul(PLACE_STEP) % (LARGE_REQUEST / SMALL_REQUEST));
+        index.is_multiple_of(self.stride).then(|| range(request.offset + inside, SMALL_REQUEST))
     }
 
     /// Keeps a place to read back. If there are too many, half of them go.
@@ -403,8 +405,8 @@ impl<'a, 'b> Stream<'a, 'b> {
     }
 
     fn write(&mut self) -> Result<Option<Duration>, Stop> {
-        let request = range(self.region.offset(self.written), REQUEST);
-        self.written += REQUEST;
+        let request = range(self.region.offset(self.written), LARGE_REQUEST);
+        self.written += LARGE_REQUEST;
         let place = self.place_to_read_back(request);
         self.session.reads_back(place.unwrap_or(NOTHING));
         let latency = self.session.write(request)?;
@@ -417,7 +419,7 @@ impl<'a, 'b> Stream<'a, 'b> {
 
 /// The number of writes in the piece after `written` bytes.
 fn piece_requests(written: Bytes) -> u64 {
-    (written / PIECE_SHARE / REQUEST).max(1)
+    (written / PIECE_SHARE / LARGE_REQUEST).max(1)
 }
 
 /// The most bytes of a stream on a device of this capacity.
@@ -435,7 +437,7 @@ fn is_enough(fill: &Fill, written: Bytes, capacity: Bytes) -> bool {
 
 /// The requests of a piece after a pause, where `fast` bytes are written before a slow-down.
 fn resumed_requests(fast: Bytes) -> u64 {
-    (fast / RESUMED_PIECES / REQUEST).max(1)
+    (fast / RESUMED_PIECES / LARGE_REQUEST).max(1)
 }
 
 /// The bytes after which a cache is known to be absent. A small device is overwritten before.

@@ -23,14 +23,13 @@ use crate::experiment::erase_blocks::EraseBlocks;
 use crate::experiment::gapless_writer::GaplessWriter;
 use crate::experiment::page_edges;
 use crate::experiment::registration::{Access, Registration, RequestOption};
+use crate::limits::{LARGE_REQUEST, TRIES};
 use crate::session::{Refused, Session, Stop, not_started};
 
 /// Writes of each size in a round.
 const WRITES: u64 = 2;
 /// Above this size a round has one write.
 const SINGLE: Bytes = Bytes::kib(256);
-/// The largest size: hosts split requests at 1 MiB at the latest, so that larger ones are no faster.
-const LARGEST: Bytes = Bytes::mib(1);
 /// The most sizes that a page adds: 2 KiB, the smallest, to the largest size in doublings.
 const PAGE_SIZES_MAX: u64 = 10;
 /// The most bytes written. Guess.
@@ -48,9 +47,6 @@ const CONTROL_REQUEST_MAX: Bytes = Bytes::kib(64);
 const CONTROL_WRITES: u64 = 8;
 /// The bytes left for the control.
 const RESERVED: Bytes = Bytes::kib(64 * 9);
-/// The most attempts at a size while a write fails.
-const TRIES: u32 = 3;
-
 /// The most time that is expected. Guess: nine of ten virtual sticks take less.
 const USUAL_TIME: Duration = Duration::from_secs(10);
 
@@ -85,7 +81,7 @@ impl WriteSize {
     /// The sizes, ascending: 2^n and 3 x 2^n, since TLC flash has pages of either kind, and the found page
     /// times 2^n, for requests of whole pages are the smallest that are fast.
     fn sizes(capabilities: &Capabilities, page: Option<Bytes>) -> Vec<Bytes> {
-        let largest = LARGEST.min(capabilities.max_request).min(capabilities.capacity / 64);
+        let largest = LARGE_REQUEST.min(capabilities.max_request).min(capabilities.capacity / 64);
         let block = capabilities.logical_block;
         let pages = std::iter::successors(page, |size| Some(*size * 2)).take_while(|size| *size <= largest);
         let mut sizes: Vec<Bytes> =

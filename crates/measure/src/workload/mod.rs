@@ -27,6 +27,15 @@ impl<E> From<E> for Stopped<E> {
     }
 }
 
+/// The fewest rounds by default: with three, a single stall cannot be the median.
+pub const ROUNDS_MIN: u32 = 3;
+
+/// The most rounds by default: with nine, the interval of the median leaves out the extremes. Guess.
+pub const ROUNDS_MAX: u32 = 9;
+
+/// The smallest number of files after a reduction. Guess: fewer say little about many.
+const COUNT_MIN: u32 = 100;
+
 /// The shortest time in a result, seconds. It keeps throughputs finite on a coarse clock.
 const SECONDS_MIN: f64 = 1e-9;
 

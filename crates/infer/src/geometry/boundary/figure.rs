@@ -7,18 +7,15 @@ use flashscope_device::Bytes;
 
 use flashscope_record::observation::AlignSample;
 
+use crate::statistics::robust::{FREEDOM, SCALE_MIN};
 use crate::statistics::{count, median};
+use crate::thresholds::{ITERATIONS, OUTLIER_RATIO};
 
-/// The least noise, seconds. Guess: no known clock resolves 100 ns of a request's time.
-const NOISE_MIN_S: f64 = 1e-7;
 /// The fewest pairs of samples that give the noise. Half of the pairs differ by less than the noise of one
 /// sample; with eight pairs, all do so in one case of 256.
 const PAIRS_MIN: usize = 8;
 /// The median difference of two normal values, in standard deviations: 0.6745 times the square root of two.
 const HALF_OF_DIFFERENCES: f64 = 0.954;
-/// Degrees of freedom of a sample's noise, by Student's t. Guess: tails heavy enough that single outliers do
-/// not decide.
-const FREEDOM: f64 = 3.0;
 /// The scale of that distribution with the quartiles of a normal one: 0.6745 over 0.7649, the quartile of
 /// Student's t with three degrees of freedom.
 const SCALE: f64 = 0.88;
@@ -27,8 +24,6 @@ const SCALE: f64 = 0.88;
 const EFFICIENCY: f64 = 0.86;
 /// A sample beyond this many scales is an outlier. Guess.
 const OUTLIER: f64 = 4.0;
-/// Iterations of the centre: it limits the work per figure. Guess: the weights settle within six.
-const ITERATIONS: usize = 6;
 
 /// One candidate's extra time.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -63,7 +58,7 @@ impl Figures {
         let beside = |sample: &AlignSample| [sample.before.as_secs_f64(), sample.after.as_secs_f64()];
         let read_s = median(&samples.iter().flat_map(beside).collect::<Vec<_>>())?;
         let groups = by_candidate(&undisturbed(samples, read_s), read_s);
-        let noise_s = noise(&groups)?.max(NOISE_MIN_S);
+        let noise_s = noise(&groups)?.max(SCALE_MIN);
         let share = kept_share(&groups, noise_s);
         let figure = |(candidate, values): &(Bytes, Vec<f64>)| {
             let error_s = noise_s / (EFFICIENCY * share * count(values.len())).sqrt();
@@ -89,9 +84,6 @@ impl Figures {
     }
 }
 
-/// A read of this many times the median is an outlier. A boundary may cost as much, but then every read
-/// across it does. Guess.
-const OUTLIER_RATIO: f64 = 2.5;
 /// If more than this share of the reads takes that long, they are no outliers. Guess.
 const OUTLIER_SHARE_MAX: f64 = 0.35;
 

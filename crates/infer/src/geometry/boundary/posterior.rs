@@ -15,7 +15,7 @@ use crate::geometry::boundary::limits::ERASE_BLOCK_MAX;
 use crate::geometry::staircase::{Explanation, Level};
 use crate::method::Method;
 use crate::statistics::count;
-use crate::thresholds::UNUSUAL;
+use crate::thresholds::{NEGLIGIBLE_NATS, UNUSUAL};
 
 /// The expected size of a step, as a share of a read's time. Published ones are 6 to 60 %
 /// (docs/methods/align.md); the middle is a guess.
@@ -215,10 +215,6 @@ fn solve(
     Some((values, log_determinant))
 }
 
-/// Explanations less probable than the best by e to this power, 2e-9, are left out. Guess: no confidence is
-/// stated as finely.
-const IMPOSSIBLE: f64 = 20.0;
-
 fn normalise(weighed: &[Weighed], shapes: &[Shape], figures: &Figures) -> Vec<Explanation> {
     let best = weighed.iter().map(|each| each.log_weight).fold(f64::NEG_INFINITY, f64::max);
     let total: f64 = weighed.iter().map(|each| (each.log_weight - best).exp()).sum();
@@ -234,7 +230,7 @@ fn normalise(weighed: &[Weighed], shapes: &[Shape], figures: &Figures) -> Vec<Ex
         }
     };
     let mut explanations: Vec<Explanation> =
-        weighed.iter().filter(|each| each.log_weight > best - IMPOSSIBLE).map(explanation).collect();
+        weighed.iter().filter(|each| each.log_weight > best - NEGLIGIBLE_NATS).map(explanation).collect();
     explanations.sort_by(|a, b| b.probability.total_cmp(&a.probability));
     explanations
 }

@@ -7,13 +7,10 @@ use flashscope_record::observation::{OpenUnitsData, OpeningPair, Order};
 use super::sequence::{WriteSequence, write_sequences};
 use crate::slow_classifier::SlowClassifier;
 use crate::statistics::{count, median};
-use crate::thresholds::{OF_THE_SAME_KIND, REPEATED, STALLS_MAX};
+use crate::thresholds::{OF_THE_SAME_KIND, REPEATED, STALLS_MAX, THE_RULE};
 
 /// The fewest continued blocks for a judgement. Guess.
 const CONTINUED_MIN: usize = 8;
-/// More than this share of the writes that switch between open blocks is as slow as an opening, if each
-/// closes the other. Guess.
-const SWITCHED_SLOW: f64 = 0.5;
 
 /// Whether pairs of blocks show that one sequential run is taken only. The threshold of the search may be far
 /// above the time of closing a block, if one merge in many is far longer.
@@ -66,7 +63,7 @@ fn continues_as_slowly(data: &OpenUnitsData) -> bool {
         writes.len() >= CONTINUED_MIN && count(slow) > count(writes.len()) * share
     };
     // If writes in one block are slow as often, slow writes do not depend on blocks.
-    are_slow(&switched, SWITCHED_SLOW) || are_slow(&continued, STALLS_MAX)
+    are_slow(&switched, THE_RULE) || are_slow(&continued, STALLS_MAX)
 }
 
 #[cfg(test)]

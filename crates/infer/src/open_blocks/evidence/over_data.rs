@@ -9,13 +9,11 @@ use crate::open_blocks::posterior::Posterior;
 use crate::open_blocks::prior::Prior;
 use crate::slow_classifier::SlowClassifier;
 use crate::statistics::{count, median};
-use crate::thresholds::{MOST, OF_THE_SAME_KIND, REPEATED};
+use crate::thresholds::{MOST, OF_THE_SAME_KIND, OPENING_WRITES, REPEATED};
 
 /// The share of hidden merges over data: in a log that maps two or four pages at once, a run often stops at
 /// the end of them, and nothing has to be copied. Guess.
 const HIDDEN_OVER_DATA: f64 = 0.1;
-/// The first two random writes may open the block, and do not count. Guess.
-const OPENING_WRITES: usize = 2;
 /// A merge shows in a group if it takes more than this share of the time of the group. Guess.
 const VISIBLE_SHARE: f64 = 0.1;
 /// The first backward groups do not count: one may open the block, the other follows data that was just

@@ -11,11 +11,10 @@ use super::{HIDDEN_MAX, HIDDEN_MIN, NEARLY_FULL_WRITES, Posterior};
 use crate::open_blocks::eviction::BlockWrite;
 use crate::open_blocks::hypothesis::{Hypothesis, WRITES_PER_LOGARITHM};
 use crate::slow_classifier::SlowClassifier;
+use crate::thresholds::NEGLIGIBLE_NATS;
 
 /// The probability that an opening is slow if a slot was freed for it. Guess.
 const FREED_SLOT_SLOW: f64 = 0.002;
-/// Hypotheses with a log weight this far below the best one are dropped, nats: e^-25 is 10^-11. Guess.
-const LOG_WEIGHT_RANGE: f64 = 25.0;
 
 impl Posterior {
     /// Continues with writes of another size and another classifier.
@@ -89,7 +88,7 @@ impl Posterior {
         let weights: Vec<f64> = self.hypotheses.iter_mut().map(Hypothesis::collect_factors).collect();
         let best = weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let mut weights = weights.into_iter();
-        self.hypotheses.retain(|_| weights.next().is_some_and(|weight| weight > best - LOG_WEIGHT_RANGE));
+        self.hypotheses.retain(|_| weights.next().is_some_and(|weight| weight > best - NEGLIGIBLE_NATS));
     }
 
     fn block_write(&mut self, unit: u32, slow: bool, is_pair: bool) -> BlockWrite {

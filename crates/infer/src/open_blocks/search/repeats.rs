@@ -9,7 +9,7 @@ use statrs::function::beta::{beta_reg, ln_beta};
 use super::weighed::Search;
 use crate::open_blocks::evidence::WriteSequence;
 use crate::statistics::count;
-use crate::thresholds::CLEAR;
+use crate::thresholds::{CLEAR, THE_RULE};
 
 /// The prior probability that a controller evicts in a fixed cycle which is not that of LRU, such as FIFO.
 /// Guess: rarer than random eviction. With it, 1.5 % of simulated searches of two blocks under random
@@ -19,8 +19,6 @@ const CYCLE: f64 = 0.01;
 /// The highest probability that two numbers of merges are equal under random eviction: short searches know
 /// the mean badly. Guess.
 const EQUAL_MAX: f64 = 0.9;
-/// In a cycle at least this share of the numbers of merges equals the one before. Guess: most.
-const CYCLE_EQUAL_MIN: f64 = 0.5;
 /// The least merges from one of a block to its next, unless there are stalls: one evicts it, the next may be
 /// its own.
 const MERGES_BETWEEN_MIN: usize = 2;
@@ -84,8 +82,8 @@ fn cycle_bayes_factor(merging: &[u32]) -> f64 {
     let more = (mean - count((*least).min(MERGES_BETWEEN_MIN))).max(0.0);
     let equal_at_random = (1.0 / (2.0 * more + 1.0)).min(EQUAL_MAX);
     let random = other * (1.0 - equal_at_random).ln() + equal * equal_at_random.ln();
-    let mostly = 1.0 - beta_reg(equal + 1.0, other + 1.0, CYCLE_EQUAL_MIN);
-    let cycle = ln_beta(equal + 1.0, other + 1.0) + (mostly / (1.0 - CYCLE_EQUAL_MIN)).ln();
+    let mostly = 1.0 - beta_reg(equal + 1.0, other + 1.0, THE_RULE);
+    let cycle = ln_beta(equal + 1.0, other + 1.0) + (mostly / (1.0 - THE_RULE)).ln();
     (cycle - random).exp()
 }
 

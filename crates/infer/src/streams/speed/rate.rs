@@ -12,13 +12,10 @@ use crate::streams::speed::not_flash::{cached, impossible};
 use crate::streams::speed::periods::Periods;
 use crate::streams::speed::phases::{Latencies, Phases, Startup, seconds};
 use crate::streams::speed::recovery::ExhaustedCache;
-use crate::thresholds::COVERED;
+use crate::thresholds::{COVERED, THE_RULE};
 
 /// A flush of writes that takes a smaller share of their time does not matter. Guess.
 const FLUSH_SHARE_MIN: f64 = 0.1;
-/// A flush that takes a larger share of their time wrote much of what they left in a buffer, however even
-/// they were. Guess.
-const FLUSHED_LAST: f64 = 0.5;
 /// The writes decide by themselves if the ends of their interval differ by less. Guess.
 const WIDE: f64 = 1.5;
 /// The half width of a speed that includes the flush. Guess.
@@ -103,7 +100,7 @@ impl Speed {
         let lasted = cell.ended_ns.last().map_or(0.0, |ended| seconds(*ended));
         let flush = cell.flush.map_or(0.0, |flush| flush.as_secs_f64());
         let is_wide = self.bytes_per_s_high > WIDE * self.bytes_per_s_low;
-        let is_buffered = flush > FLUSHED_LAST * lasted || (is_wide && flush > FLUSH_SHARE_MIN * lasted);
+        let is_buffered = flush > THE_RULE * lasted || (is_wide && flush > FLUSH_SHARE_MIN * lasted);
         let bytes_per_s = cell.transferred().as_f64() / (lasted + flush);
         if !is_buffered || bytes_per_s > self.bytes_per_s_low {
             return;

@@ -10,13 +10,10 @@ use flashscope_record::capacity::CapacityCost;
 use flashscope_record::full_capacity::FullProgress;
 
 use crate::contract::{Event, Observer};
+use crate::limits::{ATTEMPTS, LARGE_REQUEST};
 
-/// The size of sequential requests. Larger ones gain nothing on sticks; the kernel splits them anyway.
-const REQUEST: Bytes = Bytes::mib(1);
 /// Requests in flight: the next is with the device while the data of another is made or checked.
 const IN_FLIGHT_MAX: u32 = 4;
-/// The number of attempts at a request.
-const ATTEMPTS: u8 = 2;
 /// Failed requests in a row after which only the first request of each segment is tried. Guess: beyond the
 /// real size every request may fail after seconds.
 const FAILED_IN_A_ROW_MAX: u32 = 64;
@@ -24,7 +21,7 @@ const FAILED_IN_A_ROW_MAX: u32 = 64;
 /// The request size on this device.
 pub fn request(capabilities: &Capabilities) -> Bytes {
     let unit = capabilities.logical_block.max(SECTOR);
-    REQUEST.min(capabilities.max_request).round_down(unit).max(unit)
+    LARGE_REQUEST.min(capabilities.max_request).round_down(unit).max(unit)
 }
 
 /// The outcome of one request.
@@ -181,7 +178,7 @@ impl<'a> Io<'a> {
             total.slow += u64::from(took >= SLOW);
             self.count(op(range).kind(), range.length);
             let is_error = completion.outcome.is_err();
-            if is_error && attempts[index] < ATTEMPTS {
+            if is_error && u32::from(attempts[index]) < ATTEMPTS {
                 again.push(index);
                 continue;
             }

@@ -11,7 +11,8 @@ use flashscope_record::observation::Order;
 use super::parameters::{NUMBER_TRIED_MIN, SLOW_OPENINGS};
 use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::search::Search;
-use crate::session::{FILL_REQUEST, Stop, fill, range};
+use crate::limits::LARGE_REQUEST;
+use crate::session::{Stop, fill, range};
 
 /// Blocks filled beyond the number open, as some were closed before.
 const SPARE: u32 = 2;
@@ -22,7 +23,7 @@ const BYTES_MAX: Bytes = Bytes::mib(152);
 
 /// The most requests this test takes.
 pub(super) fn requests_max(units_max: u32) -> u64 {
-    u64::from(units_max + SLOW_OPENINGS) * 2 + (BYTES_MAX / FILL_REQUEST) + u64::from(units_max)
+    u64::from(units_max + SLOW_OPENINGS) * 2 + (BYTES_MAX / LARGE_REQUEST) + u64::from(units_max)
 }
 
 impl Search<'_, '_> {

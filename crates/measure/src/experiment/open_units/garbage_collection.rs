@@ -14,6 +14,7 @@ use flashscope_record::observation::{OpenUnitsCell, Order, Times};
 
 use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::search::Search;
+use crate::limits::LARGE_REQUEST;
 use crate::session::{Stop, range};
 
 /// The limit of bytes written, if the search left as many. Guess.
@@ -25,10 +26,9 @@ const TIME_MAX: Duration = Duration::from_secs(60);
 /// The test ends after ten collections.
 const COLLECTIONS_MAX: usize = 10;
 /// The request size is doubled after 24 writes with fewer than two collections,
+/// up to [`LARGE_REQUEST`].
 const WRITES_PER_SIZE: u32 = 24;
 const COLLECTIONS_PER_SIZE: usize = 2;
-/// up to this size.
-const REQUEST_MAX: Bytes = Bytes::mib(1);
 /// Five slow writes into one block alone, and one in six, may have another cause than other blocks. Guess.
 const SLOW_ALONE_MIN: usize = 5;
 const WRITES_PER_SLOW_ALONE: usize = 6;
@@ -106,7 +106,7 @@ impl Search<'_, '_> {
             if writes_of_size == WRITES_PER_SIZE {
                 writes_of_size = 0;
                 let seen = self.data.one_run.last().map_or(0, |last| collection_times_s([last]).len());
-                if seen < COLLECTIONS_PER_SIZE && pool.request * 2 <= REQUEST_MAX.min(erase_block / 4) {
+                if seen < COLLECTIONS_PER_SIZE && pool.request * 2 <= LARGE_REQUEST.min(erase_block / 4) {
                     pool.set_request(pool.request * 2);
                 }
             }

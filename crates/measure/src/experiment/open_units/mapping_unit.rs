@@ -8,7 +8,8 @@ use flashscope_record::observation::{Group, Order};
 
 use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::search::Search;
-use crate::session::{FILL_REQUEST, Stop, range};
+use crate::limits::LARGE_REQUEST;
+use crate::session::{Stop, range};
 
 /// A merge of less than 4.5 ordinary writes may copy less than an erase block. Guess.
 const SHORT_MERGE_WRITES: f64 = 4.5;
@@ -69,7 +70,7 @@ impl Search<'_, '_> {
     /// once merges nothing.
     fn write_groups(&mut self) -> Result<(), Stop> {
         let page = self.experiment.mapping_unit_min();
-        let fit = (FILL_REQUEST / page).min(self.experiment.erase_block / page / GROUPS_PER_BLOCK_MIN);
+        let fit = (LARGE_REQUEST / page).min(self.experiment.erase_block / page / GROUPS_PER_BLOCK_MIN);
         let Some(pages) = MAPPED_PAGES.into_iter().find(|pages| *pages <= fit) else { return Ok(()) };
         let group = page * pages;
         let groups = (self.experiment.erase_block / group).min(GROUPS);

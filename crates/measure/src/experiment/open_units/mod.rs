@@ -34,7 +34,8 @@ use self::search::Search;
 use crate::contract::{Estimate, Expected, Experiment, Observer};
 use crate::experiment::erase_blocks::EraseBlocks;
 use crate::experiment::registration::{Access, Registration, RequestOption};
-use crate::session::{FILL_REQUEST, Session, not_started};
+use crate::limits::LARGE_REQUEST;
+use crate::session::{Session, not_started};
 
 /// The expected time: 90 MiB of writes, at most this long. Median of the virtual sticks; one in six takes far
 /// longer.
@@ -78,7 +79,7 @@ impl Experiment for OpenUnits {
             + random_continuation::requests_max(self.units_max)
             + garbage_collection::REQUESTS_MAX;
         let requests = searches + other_tests + smaller_requests::REQUESTS_MAX + procedure::REQUESTS_MAX;
-        let filled_blocks = opening_cost::BYTES_MAX / FILL_REQUEST;
+        let filled_blocks = opening_cost::BYTES_MAX / LARGE_REQUEST;
         let bytes_written = (self.request * requests).min(self.bytes_max + self.request * other_tests)
             + self.bytes_afterwards
             + opening_cost::BYTES_MAX

@@ -8,6 +8,7 @@ use flashscope_infer::slow_classifier::SlowClassifier;
 use flashscope_record::observation::OpeningPair;
 
 use crate::experiment::open_units::search::Search;
+use crate::limits::WHOLE_MAX;
 use crate::session::{Stop, fill, range};
 
 /// Limits the bytes written for pairs of blocks: two of the largest blocks, and 8 MiB.
@@ -21,8 +22,6 @@ const PAIRS_MIN: u64 = 2;
 const TWICE_MAX: Bytes = Bytes::mib(16);
 /// The bytes written for pairs of smaller blocks. Guess.
 const PAIRS_BYTES: Bytes = Bytes::mib(32);
-/// The largest block that is written whole for a pair.
-const WHOLE_MAX: Bytes = Bytes::mib(32);
 /// Of larger blocks only the last 1 MiB is written, so that an eviction has something to copy. Their slots
 /// are known to be free only if no number was too many.
 const PART: Bytes = Bytes::mib(1);

@@ -8,20 +8,18 @@ use flashscope_device::Bytes;
 use flashscope_infer::open_blocks::eviction::EvictionLaw;
 use flashscope_infer::open_blocks::evidence;
 use flashscope_infer::open_blocks::posterior::Posterior;
+use flashscope_infer::thresholds::BY_STALLS_MAX;
 use flashscope_record::observation::{OpenUnitsCell, Order};
 
 use super::parameters::{NUMBER_TRIED_MIN, SLOW_OPENINGS};
 use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::search::{ROUNDS_PER_SLOT, Search, TIME_MAX, oldest_first};
+use crate::limits::WHOLE_MAX;
 use crate::session::{Stop, fill, range};
 
 /// The last [`SLOW_OPENINGS`] openings decide if all but one are slow, or up to eight, if stalls alone would
 /// make four slow
 const SLOW_OPENINGS_MAX: u32 = 8;
-/// with more than this probability.
-const STALLS_PROBABILITY_MAX: f64 = 0.002;
-/// The largest block that is filled to free its slot. Larger ones are evicted at random.
-const WHOLE_MAX: Bytes = Bytes::mib(32);
 /// Rounds until all blocks are open, if at most one of them is not. Guess.
 const ROUNDS: u32 = 4;
 /// The test begins only if this many rounds are affordable.
@@ -264,7 +262,7 @@ fn slow_openings(stalls: f64) -> u32 {
         let others = slow.powf(f64::from(openings - 1));
         others * (slow + f64::from(openings) * (1.0 - slow))
     };
-    let is_enough = |openings: &u32| probability(*openings) <= STALLS_PROBABILITY_MAX;
+    let is_enough = |openings: &u32| probability(*openings) <= BY_STALLS_MAX;
     (SLOW_OPENINGS..SLOW_OPENINGS_MAX).find(is_enough).unwrap_or(SLOW_OPENINGS_MAX)
 }
 

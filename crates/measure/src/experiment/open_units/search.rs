@@ -15,8 +15,6 @@ use crate::session::{Session, Stop};
 
 /// Writes of a baseline into one unit: enough for a median latency and for the share of stalls. Guess.
 pub(super) const BASELINE: u32 = 12;
-/// The smallest request of the survey over sizes.
-pub(super) const SURVEY_REQUEST_MIN: Bytes = Bytes::kib(4);
 /// The share of all bytes that the sequential search may write, as numerator and denominator. Guess.
 const SEQUENTIAL_SHARE: (u64, u64) = (4, 5);
 /// Limits the device time of the sequential search. Guess.

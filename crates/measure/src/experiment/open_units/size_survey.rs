@@ -9,7 +9,8 @@ use flashscope_infer::thresholds::REPEATED;
 
 use crate::experiment::block_pool::BlockPool;
 use crate::experiment::open_units::eviction_rule::NUMBER_MAX;
-use crate::experiment::open_units::search::{SURVEY_REQUEST_MIN, Search, oldest_first};
+use crate::experiment::open_units::search::{Search, oldest_first};
+use crate::limits::SMALL_REQUEST;
 use crate::session::Stop;
 
 /// Rounds without [`REPEATED`] slow writes, after which a size does not merge, under LRU eviction. One is
@@ -42,9 +43,8 @@ impl Search<'_, '_> {
         let mut oldest_first = oldest_first(pool, sequential, too_many as usize).into_iter().cycle();
         let halves = std::iter::successors(Some(self.request / 2), |size| Some(*size / 2));
         let searched = pool.request;
-        let is_surveyed = |size: &Bytes| {
-            *size >= SURVEY_REQUEST_MIN && size.is_multiple_of(SURVEY_REQUEST_MIN) && *size != searched
-        };
+        let is_surveyed =
+            |size: &Bytes| *size >= SMALL_REQUEST && size.is_multiple_of(SMALL_REQUEST) && *size != searched;
         for size in halves.take_while(is_surveyed) {
             pool.set_request(size);
             let mut slow = 0;

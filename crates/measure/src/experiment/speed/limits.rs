@@ -8,10 +8,8 @@ use flashscope_record::observation::{Direction, Order, SpeedCase};
 
 use crate::contract::Extent;
 use crate::experiment::speed::thorough;
+use crate::limits::LARGE_REQUEST;
 
-/// From this size on sequential writes are large: they meet stalls and garbage collection only over much
-/// data.
-const LARGE: Bytes = Bytes::mib(1);
 /// The default time of a row. Guess.
 const TIME: Duration = Duration::from_secs(10);
 /// The most bytes of a row. Guess.
@@ -81,7 +79,7 @@ pub(super) fn is_first(
 
 /// Whether these are large sequential writes, whose speed includes stalls and garbage collection.
 pub(super) fn is_large(case: SpeedCase) -> bool {
-    is_sequential_write(case) && case.request >= LARGE
+    is_sequential_write(case) && case.request >= LARGE_REQUEST
 }
 
 /// The usual time of a row.

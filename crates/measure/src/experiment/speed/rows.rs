@@ -10,17 +10,11 @@ use crate::contract::Extent;
 use crate::experiment::speed::limits::{requests, requests_max, time_max};
 use crate::experiment::speed::stopping::StoppingRule;
 use crate::experiment::stratified::StratifiedIndices;
+use crate::limits::{CONTENT_READS, SMALL_REQUEST, SPEED_START};
 use crate::session::{
     NOTHING, READ_BACK_TIME_MAX, Session, Stop, is_dropped, is_other_data, range, read_back_of,
 };
 
-/// The start of the device is left alone: partition table, FAT area, and what is managed otherwise. The
-/// latter reaches as far as this on cards whose logs were published (wirenboard no. 8).
-const START: Bytes = Bytes::mib(32);
-/// Random offsets that are read before a row of reads, to see whether they hold data.
-const CONTENT_READS: usize = 16;
-/// The size of these reads, and of those that read back.
-const CONTENT_READ: Bytes = Bytes::kib(4);
 /// The first writes of each random row are read back when all rows are done, and 16 to 32 writes all over
 /// each sequential one: it may exceed the true capacity of a counterfeit.
 const READ_BACK: usize = 16;
@@ -43,7 +37,7 @@ impl Region {
     /// All of the device but its start, in whole requests.
     pub(super) fn new(device: &dyn Device, request: Bytes) -> Self {
         let capacity = device.capabilities().capacity;
-        let start = START.min(capacity / 8).round_down(request);
+        let start = SPEED_START.min(capacity / 8).round_down(request);
         Self { start, length: capacity.saturating_sub(start).round_down(request) }
     }
 }
@@ -76,9 +70,9 @@ impl<'a, 'b> Rows<'a, 'b> {
     /// Reads random offsets and counts the blank ones.
     pub(super) fn read_contents(&mut self, region: Region) -> Result<(), Stop> {
         for _ in 0..CONTENT_READS {
-            let index = self.session.draw(region.length / CONTENT_READ);
-            let offset = region.start + CONTENT_READ * index;
-            if let Some(is_blank) = self.session.is_blank(range(offset, CONTENT_READ))? {
+            let index = self.session.draw(region.length / SMALL_REQUEST);
+            let offset = region.start + SMALL_REQUEST * index;
+            if let Some(is_blank) = self.session.is_blank(range(offset, SMALL_REQUEST))? {
                 self.data.contents.looked_at += 1;
                 self.data.contents.blank += u32::from(is_blank);
             }
@@ -207,7 +201,7 @@ impl<'a, 'b> Rows<'a, 'b> {
             });
             self.stride *= 2;
         }
-        let place = range(written.offset, CONTENT_READ.min(written.length));
+        let place = range(written.offset, SMALL_REQUEST.min(written.length));
         self.read_back.push((row, place));
         Some(place)
     }

@@ -7,14 +7,11 @@ use flashscope_device::layer::Interrupt;
 use flashscope_device::{Buffer, Bytes};
 
 use super::ReadLayer;
+use crate::limits::{CONTENT_READS, SMALL_REQUEST};
 use crate::workload::Stopped;
 
 /// The size of each read; hdparm uses the same.
 const REQUEST_SIZE: Bytes = Bytes::mib(2);
-/// How many evenly spaced offsets are checked for blank content. 16 are enough to tell a half from a quarter.
-const PROBES: u64 = 16;
-/// How much is read at each of them: one page, which most filesystems and controllers do not divide.
-const PROBE_SIZE: Bytes = Bytes::kib(4);
 
 /// The result of one reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,10 +110,11 @@ impl<H: LayerHost> Reader<'_, H> {
     /// How many offsets of the part that was read were checked, and how many are blank. Not part of the time.
     fn probe(&mut self, bytes: Bytes) -> Result<(u32, u32), Stopped<H::Error>> {
         let block = self.host.logical_block();
-        let length = PROBE_SIZE.max(block).min(self.request_size).round_down(block);
+        let length = SMALL_REQUEST.max(block).min(self.request_size).round_down(block);
         let (mut probed, mut blank) = (0, 0);
-        for index in 0..PROBES.min(bytes / length) {
-            let offset = (bytes * index / PROBES).round_down(block).min(bytes - length);
+        let reads = CONTENT_READS as u64;
+        for index in 0..reads.min(bytes / length) {
+            let offset = (bytes * index / reads).round_down(block).min(bytes - length);
             self.read_at(offset, length)?;
             let found = &self.memory[..length.to_usize()];
             probed += 1;

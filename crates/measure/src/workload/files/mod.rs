@@ -13,7 +13,7 @@ use flashscope_device::{Bytes, Pattern};
 use flashscope_infer::files::comparison::files_are_settled;
 use flashscope_record::observation::{ColdBy, FilesData, FilesPart, FilesRound};
 
-use super::{SECONDS_MIN, Stopped};
+use super::{COUNT_MIN, ROUNDS_MAX, ROUNDS_MIN, SECONDS_MIN, Stopped};
 use file_set::FileSet;
 
 /// The files of the first pilot, which estimates how long all files take.
@@ -22,12 +22,6 @@ const PILOT: usize = 32;
 const PILOT_MORE: usize = 128;
 /// The estimate above which the second pilot runs, seconds. Guess.
 const LONG_S: f64 = 10.0;
-/// The smallest number of files after a reduction. Guess: fewer say little about many.
-const COUNT_MIN: u32 = 100;
-/// The fewest rounds by default: with three, a single stall cannot be the median.
-pub const ROUNDS_MIN: usize = 3;
-/// The most rounds by default. Guess.
-pub const ROUNDS_MAX: u32 = 9;
 
 /// The settings of the workload.
 #[derive(Debug, Clone)]
@@ -193,7 +187,10 @@ impl<H: FileHost> Run<'_, H> {
             data.cold = cold_by(cache_drop);
             spent += total(&small) + total(&large);
             data.rounds.push(FilesRound { small, large });
-            if self.workload.rounds.is_none() && data.rounds.len() >= ROUNDS_MIN && files_are_settled(data) {
+            if self.workload.rounds.is_none()
+                && data.rounds.len() >= ROUNDS_MIN as usize
+                && files_are_settled(data)
+            {
                 return Ok(());
             }
             // A round that would not fit is not started.

@@ -237,7 +237,7 @@ fn corrupt_and_truncated_files_are_counted() {
 fn rounds_end_when_they_agree() {
     let (ended, data, _) =
         measured(&mut Fake::new(milliseconds(2), 50.0), &workload(vec![Bytes::kib(8); 40], None));
-    assert_eq!((ended, data.rounds.len()), (Ok(()), ROUNDS_MIN));
+    assert_eq!((ended, data.rounds.len()), (Ok(()), ROUNDS_MIN as usize));
 }
 
 #[test]

@@ -15,7 +15,7 @@ use flashscope_device::layer::Interrupt;
 use flashscope_infer::files::write_methods::methods_are_settled;
 use flashscope_record::observation::{MethodTiming, MethodsData, WriteMethod};
 
-use super::{SECONDS_MIN, Stopped};
+use super::{ROUNDS_MAX, ROUNDS_MIN, SECONDS_MIN, Stopped};
 use write::{Written, write};
 
 /// The methods, in the order of the first round.
@@ -34,10 +34,6 @@ pub const SIZE_DEFAULT: Bytes = Bytes::mib(64);
 pub const SIZE_MIN: Bytes = Bytes::mib(8);
 /// The bytes that all rounds together write by default.
 const WRITTEN_DEFAULT: Bytes = Bytes::gib(2);
-/// The fewest rounds by default: with three, a single stall cannot be the median.
-const ROUNDS_MIN: u64 = 3;
-/// The most rounds by default: with nine, the interval of the median leaves out the extremes.
-const ROUNDS_MAX: u64 = 9;
 /// The rounds after which agreement ends the measurement: the median lies between the extremes of five with
 /// probability 15/16.
 const ROUNDS_ENOUGH: u32 = 5;
@@ -102,7 +98,7 @@ impl WriteMethods {
     #[must_use]
     pub fn rounds_max(&self) -> u32 {
         let usual = WRITTEN_DEFAULT / (self.planned_size() * METHODS.len() as u64);
-        let usual = u32::try_from(usual.clamp(ROUNDS_MIN, ROUNDS_MAX)).unwrap_or(1);
+        let usual = u32::try_from(usual.clamp(ROUNDS_MIN.into(), ROUNDS_MAX.into())).unwrap_or(1);
         self.rounds.unwrap_or(usual)
     }
 
@@ -180,8 +176,9 @@ impl<H: WriteHost> Run<'_, H> {
         };
         self.spent += pilot.total;
         self.pilot = Some(pilot.timing());
-        let rounds = self.settings.rounds.map_or(ROUNDS_MIN, |rounds| ROUNDS_MIN.min(rounds.into()));
-        let each = self.settings.time_budget.as_secs_f64() / (rounds * METHODS.len() as u64) as f64;
+        let rounds = self.settings.rounds.map_or(ROUNDS_MIN, |rounds| ROUNDS_MIN.min(rounds));
+        let each =
+            self.settings.time_budget.as_secs_f64() / (u64::from(rounds) * METHODS.len() as u64) as f64;
         let factor = (each / pilot.total.as_secs_f64().max(SECONDS_MIN)).min(SIZE_DEFAULT.as_f64());
         self.size = fitting(factor, space);
         if self.size < SIZE_DEFAULT {

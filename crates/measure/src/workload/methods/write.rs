@@ -7,10 +7,9 @@ use flashscope_device::layer::Interrupt;
 use flashscope_device::{Buffer, Bytes, Instant, Pattern};
 use flashscope_record::observation::{MethodTiming, WriteMethod};
 
+use crate::limits::LARGE_REQUEST;
 use crate::workload::{Stopped, positive_seconds};
 
-/// The size of each write; dd with bs=1M uses the same.
-const CHUNK: Bytes = Bytes::mib(1);
 /// The seed of the data that is prepared in memory. No two blocks of a target are equal.
 const SEED: u64 = 1;
 
@@ -71,9 +70,9 @@ pub fn write<H: WriteHost>(
 
 /// The time to generate `bytes` from the opened source, without writing them.
 fn generation<H: WriteHost>(host: &mut H, bytes: Bytes) -> Result<Duration, Stopped<H::Error>> {
-    let mut chunk = Buffer::zeroed(CHUNK);
+    let mut chunk = Buffer::zeroed(LARGE_REQUEST);
     let started = host.now();
-    for _ in 0..bytes / CHUNK {
+    for _ in 0..bytes / LARGE_REQUEST {
         host.generate(&mut chunk)?;
     }
     Ok(host.now().since(started))
@@ -88,13 +87,13 @@ fn write_all<H: WriteHost>(
     interrupt: &Interrupt,
 ) -> Result<Option<Duration>, Stopped<H::Error>> {
     let pattern = Pattern::new(SEED);
-    let mut chunk = Buffer::zeroed(CHUNK);
+    let mut chunk = Buffer::zeroed(LARGE_REQUEST);
     let (mut offset, mut uncounted) = (Bytes::ZERO, Duration::ZERO);
     while offset < bytes {
         if interrupt.is_requested() {
             return Err(Stopped::Interrupted);
         }
-        let length = CHUNK.min(bytes - offset);
+        let length = LARGE_REQUEST.min(bytes - offset);
         let data = &mut chunk[..length.to_usize()];
         if has_source {
             host.generate(data)?;

@@ -8,6 +8,7 @@ use flashscope_record::TrialWorkload;
 use flashscope_record::observation::FilesPart;
 
 use super::{FileModel, Shortage};
+use crate::workload::COUNT_MIN;
 
 /// The files of a pilot: enough that a flush does not dominate. Guess.
 const PILOT_FILES: usize = 64;
@@ -18,8 +19,6 @@ const PILOT_SIZE: Bytes = Bytes::kib(12);
 /// The share of the free space that files may take. Filesystems slow down when they are full, and their
 /// tables need space. Guess.
 const SPACE_SHARE: f64 = 0.7;
-/// The smallest number of files after a reduction. Guess: fewer say little about many.
-const COUNT_MIN: usize = 100;
 
 /// One filesystem with few files.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -86,7 +85,7 @@ pub(super) fn choose_counts(models: &[FileModel], pilots: &[Pilot], round: Durat
     let mut fitting: Vec<FileModel> = Vec::new();
     for model in models {
         let count = pilots.iter().map(|pilot| pilot.fitting(model)).min().unwrap_or(model.sizes.len());
-        if count < model.sizes.len().min(COUNT_MIN) {
+        if count < model.sizes.len().min(COUNT_MIN as usize) {
             changes.push((model.workload, None));
             continue;
         }
@@ -103,12 +102,12 @@ pub(super) fn choose_counts(models: &[FileModel], pilots: &[Pilot], round: Durat
     for model in &fitting {
         let (share_s, needed_s) = (left_s.max(0.0) / models_left as f64, file_seconds(model));
         models_left -= 1;
-        if needed_s <= share_s || model.sizes.len() <= COUNT_MIN {
+        if needed_s <= share_s || model.sizes.len() <= COUNT_MIN as usize {
             left_s -= needed_s;
             continue;
         }
         left_s -= share_s;
-        let count = ((model.sizes.len() as f64 * share_s / needed_s) as usize).max(COUNT_MIN);
+        let count = ((model.sizes.len() as f64 * share_s / needed_s) as usize).max(COUNT_MIN as usize);
         if count < model.sizes.len() {
             changes.retain(|(workload, _)| *workload != model.workload);
             changes.push((model.workload, Some((number(count), Shortage::Time))));

@@ -22,12 +22,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::Stopped;
 use super::file_sizes::shuffle;
 use super::files::file_set::FileSet;
+use crate::workload::{ROUNDS_MAX, ROUNDS_MIN};
 use counts::{Pilot, choose_counts};
-
-/// The fewest rounds by default: with three, a single stall cannot be the median.
-pub const ROUNDS_MIN: u32 = 3;
-/// The most rounds by default. Guess.
-pub const ROUNDS_MAX: u32 = 9;
 
 /// A filesystem to be tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
