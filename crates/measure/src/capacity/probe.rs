@@ -54,10 +54,11 @@ impl Default for Limits {
 }
 
 /// A short test of the capacity. If something is wrong, the whole procedure follows and gives the verdict.
-/// `None` if the device or the limits are too small. Writes to the device.
+/// `None` if the device, the limits or a budget are too small for the short test. Writes to the device.
 ///
 /// # Errors
-/// [`DeviceError`] if the device failed, or a budget or an interrupt ended it.
+/// [`DeviceError`] if the device failed, an interrupt ended the test, or a budget ended it after data was
+/// lost.
 pub fn probe(
     device: &mut dyn Device,
     seed: u64,
@@ -70,8 +71,12 @@ pub fn probe(
     let estimate = probe_estimate(capacity, length);
     let mut io = Stamped::begin(device, seed, estimate, observer);
     let tested = short_test(&mut io, range, limits.device_time);
+    let has_lost = io.lost > 0;
     io.end();
-    let tested = tested?;
+    let tested = match tested {
+        Err(DeviceError::BudgetSpent { .. }) if !has_lost => return Ok(None),
+        tested => tested?,
+    };
     if tested.is_kept() {
         let excluded = (tested.run - tested.run / MARGIN_PART).round_down(ALIGNMENT);
         return Ok(Some(Outcome::new(tested.places).verdict(&io, seed, excluded)));
@@ -162,5 +167,67 @@ fn sum(one: CapacityCost, other: CapacityCost) -> CapacityCost {
         bytes_read: one.bytes_read + other.bytes_read,
         requests: one.requests + other.requests,
         device_time: one.device_time + other.device_time,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::SECTOR;
+    use flashscope_device::layer::{Budget, FaultSpec, Faulty, Meter};
+    use flashscope_device::memory::MemoryDevice;
+    use flashscope_record::capacity::CapacityKind;
+
+    use crate::contract::Silent;
+
+    use super::*;
+
+    /// A quarter of the device, at most what may be written, at most 64 MiB, at least 4 MiB.
+    #[test]
+    fn sixteen_mebibytes_is_the_smallest_device_with_a_short_test() {
+        let written = |capacity: Bytes, bytes_written: Bytes| {
+            let limits = Limits { bytes_written, ..Limits::default() };
+            probe_stage(&MemoryDevice::new(capacity), limits).map(|stage| stage.estimate.bytes_written)
+        };
+        let usual = Limits::default().bytes_written;
+        assert_eq!(written(Bytes::mib(16) - SECTOR, usual), None);
+        assert_eq!(written(Bytes::mib(16), usual), Some(Bytes::mib(4)));
+        assert_eq!(written(Bytes::mib(43), usual), Some(Bytes::mib(10)));
+        assert_eq!(written(Bytes::mib(512), usual), Some(Bytes::mib(64)));
+        assert_eq!(written(Bytes::mib(512), Bytes::mib(4)), Some(Bytes::mib(4)));
+        assert_eq!(written(Bytes::mib(512), Bytes::mib(4) - SECTOR), None);
+    }
+
+    /// A budget of this device time, for requests of 1 ms.
+    fn probed(faults: &[FaultSpec], milliseconds: u64) -> Result<Option<CapacityKind>, DeviceError> {
+        let device = MemoryDevice::new(Bytes::mib(64)).with_latency(Duration::from_millis(1));
+        let device = Faulty::new(device, faults, 1).unwrap();
+        let device_time = Some(Duration::from_millis(milliseconds));
+        let mut device = Meter::new(device, Budget { device_time, ..Budget::UNLIMITED });
+        let verdict = probe(&mut device, 1, Limits::default(), &mut Silent)?;
+        Ok(verdict.map(|verdict| verdict.kind))
+    }
+
+    #[test]
+    fn budget_that_ends_the_short_test_leaves_it_undecided_and_lost_data_does_not() {
+        let states = |faults: &[&str]| {
+            let faults: Vec<FaultSpec> = faults.iter().map(|fault| fault.parse().unwrap()).collect();
+            let mut states: Vec<String> = (1..250).map(|turn| state(probed(&faults, turn * 10))).collect();
+            states.dedup();
+            states
+        };
+        assert_eq!(states(&[]), ["not tested", "sound"]);
+        assert_eq!(states(&["wrap:real=8MiB"]), ["not tested", "in doubt", "bad"]);
+        assert_eq!(states(&["limbo:real=8MiB"]), ["not tested", "in doubt", "bad"]);
+    }
+
+    fn state(probed: Result<Option<CapacityKind>, DeviceError>) -> String {
+        let name = match probed {
+            Ok(None) => "not tested",
+            Ok(Some(kind)) if kind.is_bad() => "bad",
+            Ok(Some(_)) => "sound",
+            Err(DeviceError::BudgetSpent { .. }) => "in doubt",
+            Err(error) => return error.to_string(),
+        };
+        name.to_owned()
     }
 }

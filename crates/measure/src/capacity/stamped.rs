@@ -104,6 +104,8 @@ pub struct Stamped<'a> {
     writes: u64,
     /// Sequential runs and scans end early when this device time is spent.
     pub time_max: Duration,
+    /// Writes that failed, and places that are wrong so far.
+    pub lost: u64,
     /// Places that were wrong once and right the second time.
     pub wrong_once: u64,
     /// Writes that failed once and worked when repeated.
@@ -133,6 +135,7 @@ impl<'a> Stamped<'a> {
             cost: CapacityCost::default(),
             writes: 0,
             time_max: Duration::MAX,
+            lost: 0,
             wrong_once: 0,
             failed_once: 0,
         }
@@ -198,6 +201,7 @@ impl<'a> Stamped<'a> {
             };
             place.found = self.read(place.at, place.pass)?.0;
             if !place.is_kept() {
+                self.lost += 1;
                 again.push(index);
             }
         }
@@ -209,6 +213,7 @@ impl<'a> Stamped<'a> {
             let second = self.read(place.at, place.pass)?.0;
             if second == Found::Kept || place.found == Found::ReadError {
                 self.wrong_once += u64::from(second == Found::Kept);
+                self.lost -= u64::from(second == Found::Kept);
                 place.found = second;
             }
         }
@@ -279,6 +284,7 @@ impl<'a> Stamped<'a> {
                 return Ok(true);
             }
         }
+        self.lost += 1;
         Ok(false)
     }
 
@@ -335,4 +341,33 @@ fn hash(bytes: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     bytes.hash(&mut hasher);
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::Payload;
+    use flashscope_device::memory::MemoryDevice;
+
+    use super::*;
+    use crate::contract::Silent;
+
+    /// Whether unit 10 counts as an image of unit 100, if only unit `at` holds a stamp, that of unit `home`.
+    fn is_image(at: u64, home: u64) -> bool {
+        let mut device = MemoryDevice::new(SECTOR * 128);
+        let mut stamp = Buffer::zeroed(SECTOR);
+        Pattern::new(7).fill((SECTOR * home).sectors(), &mut stamp);
+        let range = ByteRange::new(SECTOR * at, SECTOR);
+        device.run(Op::Write { range, payload: Payload::Bytes(stamp) }).unwrap().outcome.unwrap();
+        let mut observer = Silent;
+        let mut io = Stamped::begin(&mut device, 7, Estimate::default(), &mut observer);
+        io.holds(SECTOR * 10, SECTOR * 100).unwrap()
+    }
+
+    #[test]
+    fn an_image_shows_in_the_three_units_on_either_side_if_the_unit_itself_is_bad() {
+        for at in 5..=15 {
+            assert_eq!(is_image(at, 90 + at), (7..=13).contains(&at), "{at}");
+        }
+        assert!(!is_image(11, 102) && !is_image(9, 100), "images at another distance");
+    }
 }
