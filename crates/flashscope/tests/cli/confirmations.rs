@@ -55,7 +55,7 @@ fn is_untouched(image: &str) -> bool {
 fn only_the_whole_word_confirms_on_a_terminal() {
     let folder = tempfile::tempdir().unwrap();
     let image = image(&folder, 32);
-    let arguments = ["check", "--erase", &image];
+    let arguments = ["check", "--erase", "--time-budget", "1", &image];
     for typed in ["", "y", "ye", "yess", "no", "s"] {
         assert_eq!(answered(&arguments, typed), Some(4), "'{typed}'");
         assert!(is_untouched(&image), "'{typed}'");
@@ -84,13 +84,14 @@ fn a_loop_device_is_erased_only_if_its_file_is_confirmed() {
     let folder = tempfile::tempdir().unwrap();
     let image = image(&folder, 32);
     let disk = Loop::over(&image);
-    let check = |yes: &str| flashscope(&["check", "--erase", yes, "--write-budget", "1MiB", &disk.0]);
+    let budget = ["--write-budget", "1MiB", "--time-budget", "1"];
+    let check = |yes: &str| flashscope(&[&["check", "--erase", yes, &disk.0][..], &budget].concat());
     for yes in ["--yes", "--yes=", "--yes=/dev/zero", &format!("--yes={}", disk.0)] {
         let refused = check(yes);
         assert_eq!(refused.status.code(), Some(4), "{yes}: {}", stderr(&refused));
         assert!(stderr(&refused).contains(&format!("--yes={image}")), "{}", stderr(&refused));
     }
-    let arguments = ["check", "--erase", "--write-budget", "1MiB", &disk.0];
+    let arguments = [&["check", "--erase", &disk.0][..], &budget].concat();
     for typed in ["yes", "loop0", &disk.0] {
         assert_eq!(answered(&arguments, typed), Some(4), "{typed}");
     }
@@ -122,7 +123,7 @@ fn a_file_that_is_no_image_is_erased_only_with_force_image() {
     let read = flashscope(&["check", &text, "--time-budget", "1"]);
     assert_eq!(read.status.code(), Some(0), "it may be read: {}", stderr(&read));
     for file in [&text, &odd] {
-        let budget = ["--write-budget", "1MiB", "--time-budget", "5"];
+        let budget = ["--write-budget", "1MiB", "--time-budget", "1"];
         let forced = [&["check", "--erase", "--yes", "--force-image", file][..], &budget].concat();
         let erased = flashscope(&forced);
         assert_eq!(erased.status.code(), Some(0), "{}", stderr(&erased));

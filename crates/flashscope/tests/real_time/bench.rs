@@ -24,7 +24,7 @@ fn small_files_on_a_cheap_stick_are_explained_by_small_writes() {
     if !has("mkfs.ext4") {
         return;
     }
-    let Some(stick) = Served::start(&["generic-2g", "--loop", "--speed", "10"]) else { return };
+    let Some(stick) = Served::start(&["generic-2g", "--loop", "--speed", "15"]) else { return };
     let device = stick.block_device().to_owned();
     run("mkfs.ext4", &["-q", "-O", "^has_journal", "-E", "lazy_itable_init=0", &device]);
     let mounted = Mounted::from(&device);

@@ -75,7 +75,7 @@ fn edges_of_written_areas_are_no_boundaries() {
 /// The same if the end of a block makes the read before it faster.
 #[test]
 fn edges_of_written_areas_are_left_out_if_reads_before_a_block_end_are_faster() {
-    for seed in 3..=6 {
+    for seed in 3..=4 {
         let target = "transcend-8g?erase_block=128KiB&page=4KiB&capacity=912MiB";
         let mut target = Target::parse(target).unwrap();
         target.profile.state = State::New;

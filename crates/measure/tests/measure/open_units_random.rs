@@ -77,7 +77,7 @@ fn cost_of_leaving_a_sequential_run_is_no_random_open_unit() {
 #[test]
 fn random_openings_are_distinguished_from_stalls() {
     let mut found_count = 0;
-    for seed in 1..=8 {
+    for seed in 1..=4 {
         let options = format!("erase_block=512KiB&page=16KiB&open_units_random=18&seed={seed}");
         let mut target = Target::parse(&format!("transcend-8g?open_units_linear=60&{options}")).unwrap();
         target.profile.noise.jitter = 0.25;
@@ -90,7 +90,7 @@ fn random_openings_are_distinguished_from_stalls() {
         assert!(found.value().is_none_or(|value| value == Value::Count(18)), "seed {seed}: {found:?}");
         found_count += usize::from(found.value().is_some());
     }
-    assert!(found_count >= 6, "{found_count}");
+    assert!(found_count >= 3, "{found_count}");
 }
 
 /// One of eight blocks has no slot for random writes. It is slow in every round, not only once.
