@@ -177,6 +177,7 @@ fn probability_longer(first: &[f64], second: &[f64]) -> f64 {
 mod tests {
     use super::*;
     use flashscope_device::Bytes;
+    use flashscope_record::finding::{Confidence, Evidence, ReadEvidence, Value};
     use flashscope_record::observation::{
         AlignData, AlignSample, Conditions, Ended, Order, WriteSizeCell, WriteSizeData,
     };
@@ -258,5 +259,18 @@ mod tests {
         apply(&objection, &mut page);
         assert_eq!(page.reason(), Some(&Reason::Objection(objection)));
         assert_eq!(objection_of(&[reads(|at| 2e-4 * (1.0 + 0.1 * scattered(at)))]), None);
+    }
+
+    #[test]
+    fn an_objection_stands_unless_anything_but_a_speed_was_found() {
+        let found = |id| {
+            let evidence = Evidence::Reads(ReadEvidence::Alike { read_s: 2e-6, noise_s: 1e-8 });
+            Finding::exact(id, Value::Bytes(Bytes::kib(16)), Confidence::new(0.9), evidence)
+        };
+        let objection = |findings: &[Finding]| objection_to(&[reads(|_| 2e-6)], findings);
+        let unknown = Finding::unknown(FindingId::PageBytes, Reason::NoTime, []);
+        let expected = Some(Objection::ReadsFromMemory { read_s: 2e-6 });
+        assert_eq!(objection(&[unknown.clone(), found(FindingId::WriteUnitBytes)]), expected);
+        assert_eq!(objection(&[unknown, found(FindingId::EraseBlockBytes)]), None);
     }
 }

@@ -213,4 +213,22 @@ mod tests {
         assert!(!classifier.is_unchanged(&milliseconds([10, 10, 10, 14])), "one of them may be a stall");
         assert!(!classifier.is_unchanged(&milliseconds([10, 10, 10, 6])));
     }
+
+    #[test]
+    fn writes_changed_if_they_take_less_than_half_or_clearly_longer_than_at_first() {
+        let times = |tenths: &[u64]| -> Vec<Duration> {
+            tenths.iter().map(|tenths| Duration::from_micros(tenths * 100)).collect()
+        };
+        let changed = |first: &[u64], now: u64| {
+            let classifier = SlowClassifier::from_baseline(&times(first)).unwrap();
+            let median_s = classifier.changed(&times(&[now; 7]))?;
+            assert!((median_s - Duration::from_micros(now * 100).as_secs_f64()).abs() < 1e-9, "{median_s}");
+            Some(now)
+        };
+        let alike = |now| changed(&[40, 40, 40], now).is_some();
+        assert_eq!([15, 25, 55, 65].map(alike), [true, false, false, true]);
+        // At first, half of them took 4 ms at least, and the fastest 2 ms.
+        let spread = |now| changed(&[20, 40, 60], now).is_some();
+        assert_eq!([13, 17, 82, 90].map(spread), [true, false, false, true]);
+    }
 }

@@ -250,4 +250,18 @@ mod tests {
         }
         assert_eq!(stalls(&writes(0.1, &rows)), [(StallCause::Device, 0, 700)]);
     }
+
+    #[test]
+    fn writeback_that_reaches_the_disk_is_no_stall() {
+        let during_writeback = |rows: &[(u64, u64, u64)], seconds: f64| {
+            let mut snapshots = writes(seconds, rows);
+            snapshots.iter_mut().for_each(|snapshot| snapshot.pending = counted(0, 1));
+            stalls(&snapshots)
+        };
+        // No request is in flight whenever the counters are read, but writes complete in between.
+        let completing: Vec<(u64, u64, u64)> = (0..10).map(|tenth| (tenth * 2, tenth * 20, 0)).collect();
+        assert_eq!(during_writeback(&completing, 0.1), []);
+        assert_eq!(during_writeback(&[(8, 80, 0), (8, 80, 1)], 1.0), [], "a request arrived meanwhile");
+        assert_eq!(during_writeback(&[(8, 80, 1), (8, 80, 0)], 1.0), [], "a request was withdrawn meanwhile");
+    }
 }

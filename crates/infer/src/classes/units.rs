@@ -149,5 +149,6 @@ mod tests {
         assert_eq!((units.count(), units.are_enough(1.0), units.are_enough(1e9)), (3, false, true));
         assert!((units.lowest() - per_s(500.0)).abs() < 1.0 && (units.median() - per_s(200.0)).abs() < 1.0);
         assert_eq!((units.below(per_s(400.0)), units.below(1.0)), (1, 0));
+        assert_eq!(units.below(units.lowest()), 0, "a unit is not slower than itself");
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use flashscope_device::Bytes;
-use flashscope_record::attachment::{Attachment, Driver, Link};
+use flashscope_record::attachment::{Attachment, Driver, Link, Volume};
 use flashscope_record::diagnosis::{
     Bottleneck, Conclusion, Diagnosis, DiagnosisEvidence, DiagnosisReason, GAIN_REPORTED_MIN, StallCause,
 };
@@ -197,12 +197,45 @@ fn small_writes_tell_the_speed_of_the_flash_only_without_a_write_buffer_and_if_t
 }
 
 #[test]
+fn a_faster_link_no_longer_hides_the_partial_pages_of_a_misaligned_volume() {
+    let gain = |start: Bytes| {
+        let mut stick = on_a_slow_link(30e-6).with(bytes(FindingId::PageBytes, Bytes::kib(8)));
+        stick.attachment.volumes = vec![Volume { start, ..Volume::default() }];
+        stick.diagnosis().gain(Bottleneck::Link).unwrap().likely
+    };
+    let (aligned, misaligned) = (gain(Bytes::mib(1)), gain(Bytes::new(63 * 512)));
+    assert!(near(aligned, 2.323) && near(misaligned, 2.165), "{aligned} {misaligned}");
+}
+
+#[test]
 fn the_gain_that_is_too_small_to_report_is_no_conclusion() {
     let mut stick = sound();
     stick.latency = Box::new(|kib| 1e-4 + PER_KIB * kib + if kib < 48.0 { 1.5e-3 } else { 0.0 });
     let diagnosis = stick.diagnosis();
     let gain = diagnosis.gain(Bottleneck::SmallWrites).unwrap().likely;
     assert!((1.02..GAIN_REPORTED_MIN).contains(&gain) && is_flash(&diagnosis), "{diagnosis:#?}");
+}
+
+#[test]
+fn a_gain_of_a_quarter_is_the_least_that_is_reported() {
+    // Writes below 48 KiB take this much longer than their bytes, seconds.
+    let everyday = |extra: f64| {
+        let mut stick = sound();
+        stick.latency = Box::new(move |kib| 1e-4 + PER_KIB * kib + if kib < 48.0 { extra } else { 0.0 });
+        let diagnosis = stick.diagnosis();
+        (diagnosis.gain(Bottleneck::SmallWrites).unwrap().likely, diagnosis.bottleneck())
+    };
+    let (gain, bottleneck) = everyday(1.4e-3);
+    assert!(near(gain, 1.236) && bottleneck == Some(Bottleneck::Flash), "{gain}: {bottleneck:?}");
+    let (gain, bottleneck) = everyday(1.7e-3);
+    assert!(near(gain, 1.277) && bottleneck == Some(Bottleneck::SmallWrites), "{gain}: {bottleneck:?}");
+    // Every write takes this much longer than its bytes: small files alone gain 1.22 and 1.29.
+    let small_files = |overhead: f64| {
+        let mut stick = sound();
+        stick.latency = Box::new(move |kib| overhead + PER_KIB * kib);
+        stick.diagnosis().small_files.map(|cost| cost.bottleneck)
+    };
+    assert_eq!([45e-6, 60e-6].map(small_files), [None, Some(Bottleneck::SmallWrites)]);
 }
 
 #[test]

@@ -54,6 +54,39 @@ pub fn concerns(id: FindingId, data: &Data) -> bool {
 mod tests {
     use super::*;
     use flashscope_record::finding::Quantity;
+    use flashscope_record::observation::{
+        AlignData, BlockEndsData, Conditions, FatAreaData, OpenUnitsData, Refusal, WriteSizeData,
+    };
+
+    /// Whether write tests are asked for, by a finding that they would decide, after this experiment.
+    fn asks_for_write_tests(data: &Data, source: Source, ended: Ended) -> bool {
+        let conditions = Conditions { source, capacity: None, region: None, is_in_file: false, seed: 1 };
+        let seen = Observations { data: data.clone(), conditions, ended };
+        let tests = [WouldDecide::WriteTests];
+        let finding = Finding::unknown(FindingId::EraseBlockBytes, Reason::NothingFits, tests);
+        let Outcome::Unknown { would_decide, .. } = with_early_ends(finding, &[seen]).outcome else {
+            panic!("{data:?} decides nothing")
+        };
+        would_decide.contains(&WouldDecide::WriteTests)
+    }
+
+    #[test]
+    fn every_kind_of_write_test_counts_as_made_once_it_has_started_here() {
+        for data in [
+            Data::WriteSize(WriteSizeData::default()),
+            Data::OpenUnits(OpenUnitsData::default()),
+            Data::FatArea(FatAreaData::default()),
+            Data::BlockEnds(BlockEndsData::default()),
+        ] {
+            assert!(!asks_for_write_tests(&data, Source::Measured, Ended::Complete), "{data:?}");
+            let refused = Ended::NotStarted { reason: Refusal::ReadOnly, would_decide: Vec::new() };
+            assert!(asks_for_write_tests(&data, Source::Measured, refused), "{data:?}");
+            let log = Source::Published { program: "flashbench".to_owned(), devices: Vec::new() };
+            assert!(asks_for_write_tests(&data, log, Ended::Complete), "{data:?}");
+        }
+        let reads = Data::Align(AlignData::default());
+        assert!(asks_for_write_tests(&reads, Source::Measured, Ended::Complete));
+    }
 
     #[test]
     fn write_tests_that_were_made_are_no_longer_asked_for() {

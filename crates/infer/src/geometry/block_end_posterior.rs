@@ -372,6 +372,16 @@ mod tests {
     }
 
     #[test]
+    fn an_erase_block_is_likelier_of_whole_pages_and_of_at_least_eight() {
+        let prior = sizes_by_plausibility(Some(Bytes::kib(48)), Bytes::gib(1), &[]);
+        let of = |size: Bytes| prior.iter().find(|(block, _)| *block == size).unwrap().1;
+        let [usual, eight] = [Bytes::mib(6), Bytes::kib(384)].map(of);
+        assert!((eight / usual - 1.0).abs() < 1e-9, "eight pages are enough: {eight} {usual}");
+        assert!(of(Bytes::mib(8)) < usual / 2.0, "170 2/3 pages: {} {usual}", of(Bytes::mib(8)));
+        assert!(of(Bytes::kib(192)) < usual / 2.0, "four pages: {} {usual}", of(Bytes::kib(192)));
+    }
+
+    #[test]
     fn reads_decide_between_two_sizes_that_writes_leave() {
         let data = data([6144 * 11, 6144 * 16, 2048 * 5, 512 * 35].map(crossing).into());
         let of = |reads: &[(Bytes, f64)]| BlockPosterior::of(&data, reads).unwrap().verdict();
@@ -447,5 +457,17 @@ mod tests {
         let mut data = data(Vec::new());
         data.openings.iter_mut().for_each(|opening| opening.first = opening.second);
         assert!(BlockPosterior::of(&data, &[]).is_none());
+    }
+
+    #[test]
+    fn a_size_is_accepted_after_two_merges_at_its_ends_and_two_pairs_without_one_elsewhere() {
+        let of = |met: &[u64]| {
+            let data = data(met.iter().copied().map(crossing).collect());
+            let posterior = BlockPosterior::of(&data, &[]).unwrap();
+            (posterior.seen(Bytes::mib(6)), posterior.missing(Bytes::mib(6)))
+        };
+        assert_eq!(of(&[6144 * 35, 6144 * 16, 2048 * 5, 512 * 35]), ((2, 2), None));
+        assert_eq!(of(&[6144 * 35, 2048 * 5, 512 * 35]), ((1, 2), Some(Bytes::mib(6))));
+        assert_eq!(of(&[6144 * 35, 6144 * 16, 2048 * 5]), ((2, 1), Some(Bytes::mib(3))));
     }
 }

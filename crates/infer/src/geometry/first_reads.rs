@@ -130,4 +130,15 @@ pub(crate) mod tests {
         assert!((confidence(80.0) - 0.495).abs() < 1e-9, "two parts take longer than the step");
         assert!((confidence(30.0) - 0.99).abs() < 1e-9, "two parts take 60 µs, the step 100 µs");
     }
+
+    /// Reads across the boundaries of the block take longer, and so do the reads before the other boundaries.
+    #[test]
+    fn boundaries_with_steps_of_their_own_load_nothing() {
+        let step = Duration::from_micros(100);
+        let mut samples = samples(0.0);
+        for sample in samples.iter_mut().filter(|sample| sample.candidate != BLOCK) {
+            sample.before += step;
+        }
+        assert_eq!(loading_s(&samples), None);
+    }
 }

@@ -292,4 +292,17 @@ mod tests {
         });
         assert!(!posterior.is_decided());
     }
+
+    #[test]
+    fn the_probabilities_of_all_pages_and_of_none_are_one_before_any_write() {
+        for erase_block in [None, Some(Bytes::mib(6))] {
+            let posterior = PagePosterior::new(erase_block);
+            let all: f64 = posterior.hypotheses.iter().map(|each| each.plausible).sum();
+            assert!((all - 1.0).abs() < 1e-9, "{all}");
+            for each in &posterior.hypotheses {
+                let weights: f64 = each.all().map(f64::exp).sum();
+                assert!((weights / each.plausible - 1.0).abs() < 1e-9, "{:?}: {weights}", each.shape);
+            }
+        }
+    }
 }

@@ -321,4 +321,12 @@ mod tests {
             none.iter().filter(|each| each.block.is_some()).map(|each| each.probability).sum();
         assert!(with_block < 0.5, "{with_block}");
     }
+
+    #[test]
+    fn four_candidates_can_be_explained_and_three_cannot() {
+        let steps = steps(Positions::Coprime, &[], &NOISE);
+        let explanations = |candidates: usize| explain(&steps[..candidates], Positions::Coprime, 700e-6);
+        assert_eq!(explanations(3), []);
+        assert!(!explanations(4).is_empty());
+    }
 }

@@ -267,15 +267,20 @@ mod tests {
 
     #[test]
     fn a_controller_of_one_run_is_a_log_if_closing_a_block_takes_less_than_erasing_one() {
-        let class = |merge: Duration| {
-            let alone = (0..12).map(|_| (Order::Linear, 1, 0, FAST));
+        let class = |fast: Duration, merge: Duration| {
+            let alone = (0..12).map(|_| (Order::Linear, 1, 0, fast));
             let opening = (1..30).map(|unit| (Order::Linear, unit + 1, unit, merge));
-            let rounds = (0..300).map(|index| (Order::Linear, 30, index % 30, FAST));
-            let opening_pairs = vec![OpeningPair { alone: FAST, second: merge }; 3];
+            let rounds = (0..300).map(|index| (Order::Linear, 30, index % 30, fast));
+            let opening_pairs = vec![OpeningPair { alone: fast, second: merge }; 3];
             let data = OpenUnitsData { opening_pairs, ..search(alone.chain(opening).chain(rounds)) };
-            class(&data).value()
+            let found = class(&data);
+            (found.value(), found.confidence())
         };
-        assert_eq!(class(MERGE), Some(every_size(FtlClass::HybridLog)));
+        let hybrid = (Some(every_size(FtlClass::HybridLog)), Confidence::new(0.95));
+        assert_eq!(class(FAST, MERGE), hybrid);
+        // 1.4 ms for closing a block: one such case in ten is something else.
+        let log = (Some(every_size(FtlClass::LogStructured)), Confidence::new(0.95 * 0.9));
+        assert_eq!(class(Duration::from_millis(2), Duration::from_micros(3400)), log);
     }
 
     /// Nine blocks are one too many. Under random eviction most writes of 32 KiB merge nothing. Small writes
@@ -366,7 +371,34 @@ mod tests {
             Some(Value::Class { class, .. }) => Some(class),
             _ => None,
         };
+        if let Some(Evidence::Blocks(BlockEvidence::Merges { every_switch, .. })) = finding.evidence {
+            assert_eq!(every_switch, class == Some(FtlClass::OpenBlock), "{finding:?}");
+        }
         Some((class, finding.confidence().get(), every))
+    }
+
+    #[test]
+    fn the_evidence_says_whether_every_switch_beyond_the_open_blocks_merges_or_only_some() {
+        let of = |share: usize| {
+            let merges: Vec<bool> = (0..63).map(|index| index % share == 0).collect();
+            let data = search(too_many(Order::Linear, &merges).chain(too_many(Order::Random, &[true; 63])));
+            let found = class(&data);
+            match (found.value(), &found.evidence) {
+                (
+                    Some(Value::Class { class, .. }),
+                    Some(Evidence::Blocks(BlockEvidence::Merges {
+                        low,
+                        high,
+                        every_switch,
+                        merge_s,
+                        free_to: None,
+                    })),
+                ) => (class, (*low, *high), *every_switch, (merge_s * 1e3).round()),
+                _ => panic!("{found:?}"),
+            }
+        };
+        assert_eq!(of(1), (FtlClass::OpenBlock, (8, 8), true, 232.0));
+        assert_eq!(of(3), (FtlClass::LogStructured, (8, 8), false, 232.0));
     }
 
     #[test]

@@ -94,15 +94,19 @@ mod tests {
 
     use super::*;
 
-    /// Writes into one block of 2 ms, and of 40 ms for the `slow` ones.
-    fn one_run(slow: &[u32]) -> OpenUnitsCell {
+    /// Writes of this size into one block, of 2 ms, and of 40 ms for the `slow` ones.
+    fn writes(request: Bytes, number: u32, slow: &[u32]) -> OpenUnitsCell {
         let mut cells = Vec::new();
-        for index in 0..200 {
+        for index in 0..number {
             let milliseconds = if slow.contains(&index) { 40 } else { 2 };
-            let kept = (Order::Linear, 1, Bytes::kib(16));
+            let kept = (Order::Linear, 1, request);
             OpenUnitsCell::keep(&mut cells, kept, 0, Duration::from_millis(milliseconds));
         }
         cells.remove(0)
+    }
+
+    fn one_run(slow: &[u32]) -> OpenUnitsCell {
+        writes(Bytes::kib(16), 200, slow)
     }
 
     #[test]
@@ -111,6 +115,14 @@ mod tests {
         let random = unevenness(&[one_run(&[7, 9, 60, 63, 64, 140])]).unwrap();
         assert!(even < 0.1 && random > 1.2, "{even} {random}");
         assert_eq!(unevenness(&[one_run(&[20, 41])]), None);
+    }
+
+    #[test]
+    fn distances_are_those_in_bytes_across_writes_of_several_sizes() {
+        // A collection once in 320 KiB.
+        let small = || writes(Bytes::kib(16), 40, &[10, 30]);
+        let even = unevenness(&[small(), writes(Bytes::kib(32), 20, &[5, 15]), small()]).unwrap();
+        assert!(even.abs() < 1e-9, "{even}");
     }
 
     #[test]

@@ -146,3 +146,59 @@ impl Hypothesis {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::open_blocks::eviction::{EvictionLaw, SlotUse};
+
+    /// A write into the first of at least five units, of which four fit under LRU eviction.
+    fn write(writes_before: u32, distance: usize, pair_slow: Option<(f64, f64)>) -> BlockWrite {
+        BlockWrite {
+            unit: 0,
+            writes_before,
+            distance,
+            distance_writable: distance,
+            open_at_once: 1,
+            is_pair: pair_slow.is_some(),
+            pair_slow,
+            first_opening_slow: 0.5,
+            opening_slow: 0.5,
+        }
+    }
+
+    /// The likelihood of a write with the first of [`ERROR_RATES`].
+    fn likelihood(slot_use: SlotUse, write: BlockWrite, slow: f64) -> f64 {
+        let slots = Slots::new(EvictionLaw::Lru, 4, true, slot_use, None);
+        let mut hypothesis = Hypothesis::new(slots, 1.0, 1.0);
+        let before = hypothesis.log_weights()[0];
+        hypothesis.weigh(write, slow, 0.0);
+        (hypothesis.log_weights()[0] - before).exp()
+    }
+
+    fn is(seen: f64, truth: f64) -> bool {
+        (seen - truth).abs() < 1e-9
+    }
+
+    #[test]
+    fn one_merge_in_a_hundred_is_hidden_and_a_write_without_a_merge_rarely_stalls() {
+        let single = |distance, slow| likelihood(SlotUse::FirstWrite, write(2, distance, None), slow);
+        let merging = [1.0, 0.0].map(|slow| single(4, slow));
+        assert!(is(merging[0], 0.99) && is(merging[1], 0.01), "{merging:?}");
+        let fast = [1.0, 0.0].map(|slow| single(3, slow));
+        assert!(is(fast[0], 0.0005) && is(fast[1], 0.9995), "{fast:?}");
+    }
+
+    #[test]
+    fn the_second_of_two_writes_merges_in_one_case_of_a_hundred_if_the_first_takes_the_slot() {
+        let opening = |second| likelihood(SlotUse::FirstWrite, write(0, 0, Some((0.0, second))), second);
+        let of_openings = opening(1.0) / opening(0.0);
+        assert!(is(of_openings, PAIR_PROBABILITY_MIN), "{of_openings}");
+        let closed =
+            |slot_use, second: f64| likelihood(slot_use, write(2, 4, Some((1.0 - second, second))), 1.0);
+        let first_takes = [0.0, 1.0].map(|second| closed(SlotUse::FirstWrite, second));
+        assert!(is(first_takes[0], 0.99) && is(first_takes[1], 0.0099), "{first_takes:?}");
+        let either = [0.0, 1.0].map(|second| closed(SlotUse::SecondWrite, second));
+        assert!(either.iter().all(|each| is(*each, 0.495)), "{either:?}");
+    }
+}

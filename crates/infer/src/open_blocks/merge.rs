@@ -138,7 +138,54 @@ fn interval(merges: &[f64], typical: f64, variation: f64) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use flashscope_device::Bytes;
+    use flashscope_record::finding::Outcome;
+    use flashscope_record::observation::OpenUnitsData;
+
     use super::*;
+
+    /// Writes of 32 KiB into nine blocks of 4 MiB, of which eight fit under LRU eviction. A merge copies what
+    /// a block lacks, and would take `whole_s` for all of it.
+    fn nine_blocks(whole_s: f64) -> OpenUnitsData {
+        let mut data = OpenUnitsData { erase_block: Bytes::mib(4), ..OpenUnitsData::default() };
+        let mut open: Vec<(u32, u32)> = Vec::new();
+        let mut write = |number: u32, unit: u32| {
+            let mut latency = Duration::from_millis(8);
+            let known = open.iter().position(|(other, _)| *other == unit);
+            let writes = known.map_or(0, |index| open.remove(index).1);
+            if known.is_none() && open.len() == 8 {
+                let lacks = 1.0 - f64::from(open.remove(0).1) / 128.0;
+                latency += Duration::from_secs_f64(whole_s * lacks);
+            }
+            open.push((unit, writes + 1));
+            OpenUnitsCell::keep(&mut data.cells, (Order::Linear, number, Bytes::kib(32)), unit, latency);
+        };
+        (0..12).for_each(|_| write(1, 0));
+        (1..8).for_each(|unit| write(unit + 1, unit));
+        (0..24).for_each(|index| write(8, index % 8));
+        (0..63).for_each(|index| write(9, (8 + index) % 9));
+        (0..16).for_each(|index| write(8, index % 8));
+        data
+    }
+
+    #[test]
+    fn the_duration_of_a_merge_is_that_of_copying_a_whole_block() {
+        let data = nine_blocks(0.24);
+        let found = merge_seconds(&Search::new(&data));
+        let Outcome::Found {
+            value: Value::Seconds(typical),
+            low: Value::Seconds(low),
+            high: Value::Seconds(high),
+            ..
+        } = found.outcome
+        else {
+            panic!("{found:?}")
+        };
+        let ends = [(typical, 0.24), (low, 0.24 / 1.08), (high, 0.24 * 1.08)];
+        assert!(ends.iter().all(|(seen, truth)| (seen - truth).abs() < 1e-6), "{ends:?}");
+    }
 
     #[test]
     fn a_block_with_more_writes_lacks_less() {

@@ -91,3 +91,42 @@ impl Prior {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn random(linear: Option<u32>, number: u32) -> f64 {
+        Prior::Random { linear, lru: 0.5, hidden_ratio: 1.0 }.weight(number)
+    }
+
+    #[test]
+    fn the_weight_falls_up_to_the_largest_number_and_more_have_their_own() {
+        let of = |number| Prior::Linear.weight(number);
+        let fall = of(OPEN_MAX) / of(OPEN_MAX / 2);
+        let half = f64::from(OPEN_MAX / 2 + 2) / f64::from(OPEN_MAX + 2);
+        assert!((fall - half.powf(FALL)).abs() < 1e-9, "{fall}");
+        assert!((of(OPEN_MAX + 1) - MORE_THAN_MAX).abs() < 1e-9);
+        assert!(of(0) <= 0.0 && of(7) < of(8), "a power of two");
+        assert!([1, 8, 100, OPEN_MAX, OPEN_MAX + 1].iter().all(|each| random(None, *each) == of(*each)));
+    }
+
+    #[test]
+    fn in_random_order_the_sequential_number_has_half_of_the_weight_besides_its_own() {
+        for linear in [1, 8, OPEN_MAX] {
+            let of = |number| random(Some(linear), number);
+            let is = |number: u32, weight: f64| {
+                assert!((of(number) - weight).abs() < 1e-9, "{number} of {linear}: {}", of(number));
+            };
+            is(linear, 0.5 + Prior::Linear.weight(linear));
+            is(0, NONE_IN_RANDOM_ORDER);
+            is(OPEN_MAX + 1, MORE_THAN_MAX * UNUSUAL);
+            if linear > 1 {
+                is(linear - 1, Prior::Linear.weight(linear - 1) + 0.1 / f64::from(linear));
+            }
+            if linear < OPEN_MAX {
+                is(linear + 1, Prior::Linear.weight(linear + 1) * UNUSUAL);
+            }
+        }
+    }
+}

@@ -460,4 +460,65 @@ mod tests {
             "{closed:?}"
         );
     }
+
+    #[test]
+    fn a_slow_opening_takes_the_slot_of_any_block_and_a_fast_one_a_free_slot() {
+        let mut slots = RandomEviction::new(4, false);
+        slots.take_slot(1.0);
+        assert!((slots.elsewhere.of(3) - 1.0).abs() < 1e-9, "other blocks held all");
+        slots.take_slot(1.0);
+        let held = [2, 3].map(|elsewhere| slots.elsewhere.of(elsewhere));
+        assert!((held[0] - 0.75).abs() < 1e-9 && (held[1] - 0.25).abs() < 1e-9, "{held:?}");
+        slots.take_slot(0.0);
+        let held = [1, 2].map(|elsewhere| slots.elsewhere.of(elsewhere));
+        assert!((held[0] - 0.75).abs() < 1e-9 && (held[1] - 0.25).abs() < 1e-9, "{held:?}");
+    }
+
+    /// Three units share four slots with others, which hold one or two of them.
+    #[test]
+    fn a_slow_write_shows_that_a_unit_was_closed_and_takes_the_slot_of_any_block() {
+        let three = |elsewhere| RandomEviction { elsewhere, round_robin: 3, ..RandomEviction::new(4, false) };
+        let two = || CountDistribution::certain(2, 4);
+        let mut slow = three(two());
+        slow.continue_unit(1.0);
+        assert!((slow.elsewhere.of(1) - 0.5).abs() < 0.01, "two of four: {:?}", slow.elsewhere);
+        assert!((slow.foreign - 3.0).abs() < 0.01, "{}", slow.foreign);
+        let mut fast = three(two());
+        fast.continue_unit(0.0);
+        assert!(fast.elsewhere.of(2) > 0.99 && fast.foreign > 3.98, "{fast:?}");
+        let one_or_two = || {
+            let mut elsewhere = two();
+            elsewhere.fall(|_| 0.5);
+            elsewhere
+        };
+        let mut slow = three(one_or_two());
+        slow.continue_unit(1.0);
+        assert!((slow.elsewhere.of(2) - 0.5).abs() < 0.01, "one is excluded: {:?}", slow.elsewhere);
+        let mut fast = three(one_or_two());
+        fast.continue_unit(0.0);
+        assert!((fast.elsewhere.of(2) - 0.254).abs() < 0.01, "one is likelier: {:?}", fast.elsewhere);
+    }
+
+    #[test]
+    fn a_single_write_shows_a_lost_slot_only_if_units_take_slots_with_the_first_write() {
+        let again = |is_pair| BlockWrite {
+            unit: 0,
+            writes_before: 2,
+            distance: 1,
+            distance_writable: 1,
+            open_at_once: 1,
+            is_pair,
+            pair_slow: None,
+            first_opening_slow: 0.5,
+            opening_slow: 0.5,
+        };
+        let merges = |slots: RandomEviction| {
+            let one_closed =
+                RandomEviction { elsewhere: CountDistribution::certain(1, 2), round_robin: 2, ..slots };
+            [false, true].map(|is_pair| one_closed.merge_probability(again(is_pair)) > 0.5)
+        };
+        assert_eq!(merges(RandomEviction::new(2, false)), [true, true]);
+        assert_eq!(merges(RandomEviction::new(2, true)), [false, true]);
+        assert_eq!(merges(RandomEviction::separate(2, 8)), [false, true]);
+    }
 }

@@ -162,3 +162,60 @@ impl Slots {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OPENING: BlockWrite = BlockWrite {
+        unit: 0,
+        writes_before: 0,
+        distance: 0,
+        distance_writable: 0,
+        open_at_once: 1,
+        is_pair: false,
+        pair_slow: None,
+        first_opening_slow: 0.3,
+        opening_slow: 0.3,
+    };
+
+    /// The probability of a merge with four slots of LRU eviction.
+    fn merges(is_random_order: bool, write: BlockWrite) -> f64 {
+        let slots = Slots::new(EvictionLaw::Lru, 4, is_random_order, SlotUse::FirstWrite, None);
+        slots.merge_probability(write)
+    }
+
+    #[test]
+    fn an_opening_surely_merges_once_as_many_units_were_opened_as_there_are_slots() {
+        let opening = |unit| merges(false, BlockWrite { unit, distance: unit, ..OPENING });
+        assert_eq!([0, 3, 4, 5].map(opening), [0.3, 0.3, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn a_unit_is_surely_open_or_closed_only_after_all_writes_that_may_open_it() {
+        let again = |is_random_order, writes_before, distance| {
+            merges(is_random_order, BlockWrite { writes_before, distance, ..OPENING })
+        };
+        assert_eq!([3, 4].map(|distance| again(false, 1, distance)), [0.0, 1.0]);
+        assert_eq!([3, 4].map(|distance| again(true, 1, distance)), [0.5, 0.5]);
+        assert_eq!([3, 4].map(|distance| again(true, 2, distance)), [0.0, 1.0]);
+    }
+
+    #[test]
+    fn slots_for_random_order_are_separate_only_if_they_are_fewer() {
+        let second_write = |law, count, slot_use, sequential| {
+            Slots::new(law, count, true, slot_use, sequential).second_write_merge()
+        };
+        let free = SecondWriteMerge::IfFull(PAIR_PROBABILITY_MIN);
+        for law in [EvictionLaw::Lru, EvictionLaw::Random] {
+            let second_takes = |sequential| second_write(law, 3, SlotUse::SecondWrite, sequential);
+            assert_eq!(second_takes(Some(4)), free, "{law:?}: none of the three is taken");
+            assert_eq!(second_takes(Some(3)), SecondWriteMerge::Either, "{law:?}");
+            assert_eq!(second_takes(None), SecondWriteMerge::Either, "{law:?}");
+            let first_takes = second_write(law, 3, SlotUse::FirstWrite, Some(4));
+            assert_eq!(first_takes, SecondWriteMerge::Never, "{law:?}");
+        }
+        let taken = second_write(EvictionLaw::Random, 3, SlotUse::SecondWriteTaken, Some(4));
+        assert_eq!(taken, SecondWriteMerge::Either);
+    }
+}

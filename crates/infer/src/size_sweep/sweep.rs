@@ -211,4 +211,21 @@ mod tests {
         assert_eq!(stalled_sizes(&cells), []);
         assert!((sweep_points(&cells)[0].seconds - 1e-3).abs() < 1e-4, "{:?}", sweep_points(&cells));
     }
+
+    #[test]
+    fn the_error_of_a_size_shrinks_with_the_root_of_its_writes() {
+        let error = |rounds: usize, micros: [u64; 8]| {
+            let points = sweep_points(&vec![cell(16, &micros); rounds]);
+            points[0].relative_error
+        };
+        // Each write differs from the mean by 50 of 1050 µs.
+        let uneven = [1000, 1100, 1000, 1100, 1000, 1100, 1000, 1100];
+        let deviation = 50.0 / 1050.0 * (8.0_f64 / 7.0).sqrt() * DEVIATION;
+        for rounds in [1, 2, 4] {
+            let expected = deviation / (8.0 * count(rounds)).sqrt();
+            let seen = error(rounds, uneven);
+            assert!((seen / expected - 1.0).abs() < 1e-6, "{rounds} rounds: {seen}, not {expected}");
+        }
+        assert!((error(1, [1000; 8]) - ERROR_MIN).abs() < 1e-12, "no figure is more exact");
+    }
 }

@@ -288,4 +288,34 @@ mod tests {
         let rows: Vec<(u64, f64)> = [1, 2, 4, 8, 16, 32, 64].map(|kib| (kib, 0.1 + 0.05 * kib as f64)).into();
         assert_eq!(page(&sweep(&rows)).bytes(), None);
     }
+
+    fn with_error(relative_error: f64, rows: &[(u64, f64)]) -> Vec<SweepPoint> {
+        sweep(rows).into_iter().map(|point| SweepPoint { relative_error, ..point }).collect()
+    }
+
+    #[test]
+    fn only_sizes_within_the_error_of_80_per_cent_of_the_best_speed_are_written_again() {
+        // Writes of 16 KiB reach 79 % of the best speed, those of 32 KiB 98 %.
+        let rows = [(4, 2.0), (8, 2.0), (16, 1.234), (32, 2.0), (48, 3.0), (64, 3.9)];
+        assert_eq!(deciding(&with_error(0.003, &rows)), [], "quiet");
+        assert_eq!(deciding(&with_error(0.03, &rows)), [16, 32, 64].map(Bytes::kib), "noisy");
+        // Writes of 16 KiB reach 81 %.
+        let above = rows.map(|(kib, millis)| (kib, if kib == 16 { 1.204 } else { millis }));
+        assert_eq!(deciding(&with_error(0.003, &above)), [], "quiet");
+        assert_eq!(deciding(&with_error(0.03, &above)), [16, 64].map(Bytes::kib), "noisy");
+    }
+
+    #[test]
+    fn the_confidence_in_a_write_unit_falls_with_the_nearer_end_of_its_band() {
+        let confidence = |half_ms: f64| {
+            let unit = write_unit(&with_error(0.07, &[(8, 2.0), (16, half_ms), (32, 2.0), (64, 4.2)]));
+            (unit.bytes(), unit.confidence().get())
+        };
+        // Both ends of the band are far, or one of them is 0.12 away, which are 1.21 standard errors.
+        for (share, kib, sure) in [(0.5, 32, 0.979), (0.78, 32, 0.87), (0.82, 16, 0.87)] {
+            let (unit, confidence) = confidence(1.0 / share);
+            assert_eq!(unit, Some(Bytes::kib(kib)), "{share}");
+            assert!((confidence - sure).abs() < 2e-3, "{share}: {confidence}");
+        }
+    }
 }

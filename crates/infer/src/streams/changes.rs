@@ -151,4 +151,15 @@ mod tests {
         assert!(levels.windows(2).all(|pair| (pair[0][1] / pair[1][0] - 1.0).abs() < 1e-9), "{levels:?}");
         assert!(levels.iter().all(|[before, after]| ratio(*before, *after) >= RATIO_MIN), "{levels:?}");
     }
+
+    /// The level is the same before and after the dip, so that no change of the whole stream is clear.
+    #[test]
+    fn a_dip_in_the_second_half_begins_and_ends_where_it_was_written() {
+        assert_eq!(cuts(&[(120, 4.0), (50, 1.0), (70, 4.0)]), [(120, false), (170, true)]);
+        assert_eq!(cuts(&[(150, 4.0), (60, 8.0), (90, 4.0)]), [(150, true), (210, false)]);
+        let found = found(&[(150, 4.0), (60, 8.0), (90, 4.0)]);
+        let levels =
+            found.iter().map(|change| (1.0 / change.before_bytes_per_s, 1.0 / change.after_bytes_per_s));
+        assert_eq!(levels.collect::<Vec<_>>(), [(4.0, 8.0), (8.0, 4.0)]);
+    }
 }

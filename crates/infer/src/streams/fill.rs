@@ -247,6 +247,8 @@ pub fn rounded(bytes: f64) -> Bytes {
 mod tests {
     use std::time::Duration;
 
+    use flashscope_record::observation::LongWrite;
+
     use super::*;
 
     /// Whether a stream is settled after this time: writes of 1 MiB that take `milliseconds`, and
@@ -278,5 +280,29 @@ mod tests {
             [false, false, false, true]
         );
         assert_eq!([130, 290, 310].map(|seconds| is_settled(seconds, 1000, 60)), [false, false, true]);
+    }
+
+    /// Behind the cache a write takes as long, but every 16th one stalls. Shorter streams are cut into
+    /// stretches of fewer stalls.
+    #[test]
+    fn the_end_of_a_cache_that_only_stalls_show_is_found_in_streams_of_any_length() {
+        for (writes, cache_mib) in [(3200, 800), (1200, 400), (480, 160)] {
+            let mut data = SustainedData { request: Bytes::mib(1), ..SustainedData::default() };
+            let mut ended = Duration::ZERO;
+            for index in 0_u64..writes {
+                let is_stall = index >= cache_mib && index % 16 == 15;
+                let took = Duration::from_millis(if is_stall { 2000 } else { 20 });
+                ended += took;
+                data.pieces.push(Piece { requests: 1, time: took });
+                if is_stall {
+                    data.long.push(LongWrite { written: Bytes::mib(index + 1), took, ended });
+                }
+            }
+            let fill = Fill::of(&data);
+            assert_eq!(fill.fast(), Some(Bytes::mib(cache_mib)), "{writes} writes");
+            let (seconds_per_byte, _) = fill.lasting().unwrap();
+            let truth = (15.0 * 0.02 + 2.0) / Bytes::mib(16).as_f64();
+            assert!((seconds_per_byte / truth - 1.0).abs() < 0.01, "{writes} writes: {seconds_per_byte}");
+        }
     }
 }

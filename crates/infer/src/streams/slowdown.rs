@@ -184,4 +184,14 @@ mod tests {
         let times = [vec![4.0; 30], vec![1.0; 30]].concat();
         assert_eq!(Slowdown::of(&stream(&times)), None);
     }
+
+    #[test]
+    fn one_or_two_stretches_at_either_end_are_no_level() {
+        let with = |fast: usize, slow: usize| {
+            let found = Slowdown::of(&stream(&[vec![1.0; fast], vec![4.0; slow]].concat()));
+            found.map(|found| found.bytes.round())
+        };
+        assert_eq!([with(1, 20), with(2, 10), with(2, 60), with(10, 2)], [None; 4]);
+        assert_eq!([with(3, 9), with(9, 3)], [Some(3.0), Some(9.0)]);
+    }
 }

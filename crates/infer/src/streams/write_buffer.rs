@@ -236,4 +236,19 @@ mod tests {
         assert_eq!(write_buffer(Some(&stopped), None).value(), None);
         assert_eq!(write_buffer(None, None).value(), None);
     }
+
+    #[test]
+    fn only_writes_clearly_faster_than_the_flash_went_into_a_buffer() {
+        let found = |flash_us: u64| {
+            let each: Vec<Duration> = (0..1185)
+                .map(|index| Duration::from_micros(if index < 85 { 250 } else { flash_us }))
+                .collect();
+            let burst = |seconds| Burst { pause: Duration::from_secs(seconds), each: each.clone() };
+            let data = WriteBufferData { request: Bytes::kib(4), bursts: [4, 16, 4, 16].map(burst).into() };
+            write_buffer(Some(&data), None).bytes()
+        };
+        assert_eq!(found(290), Some(Bytes::ZERO), "a seventh slower");
+        // 85 writes come in while the flash takes 65: 20 of them are held.
+        assert!(found(325).is_some_and(|held| (Bytes::kib(76)..Bytes::kib(80)).contains(&held)));
+    }
 }

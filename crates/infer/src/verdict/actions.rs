@@ -315,6 +315,7 @@ mod tests {
         assert_eq!(advised(None, Some(gain(4.0))), Some((ActionKind::UseExt4, 4.0)));
         assert_eq!(advised(Some(gain(2.0)), Some(gain(2.5))), Some((ActionKind::UseExt4, 2.5)));
         assert_eq!(advised(Some(gain(2.0)), Some(gain(2.3))), Some((ActionKind::Realign, 2.0)));
+        assert_eq!(advised(None, Some(gain(1.3))), Some((ActionKind::UseExt4, 1.3)), "just reported");
         assert_eq!(advised(Some(gain(1.1)), Some(gain(1.2))), None, "below what is reported");
         let unsure = Gain { low: 0.9, likely: 3.0, high: 10.0 };
         assert_eq!(advised(None, Some(unsure)), None);

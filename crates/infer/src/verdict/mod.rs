@@ -68,3 +68,65 @@ fn state(run: &RunFile, diagnosis: &Diagnosis, numbers: &[SpeedNumber; 4]) -> Ve
         Conclusion::Flash(_) | Conclusion::Bottleneck(_) => VerdictState::Usual,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::Bytes;
+    use flashscope_device::layer::Cost;
+    use flashscope_record::attachment::Attachment;
+    use flashscope_record::finding::{Confidence, Evidence, FindingId, ReadEvidence, Value};
+    use flashscope_record::observation::{AlignData, Conditions, Ended, Source, SpeedData};
+    use flashscope_record::run_file::FORMAT;
+    use flashscope_record::verdict::MeasuredSpeed;
+
+    use super::*;
+
+    fn run(data: &[Data]) -> RunFile {
+        let conditions =
+            Conditions { source: Source::Measured, capacity: None, region: None, is_in_file: false, seed: 1 };
+        let seen = data.iter().map(|data| Observations {
+            data: data.clone(),
+            conditions: conditions.clone(),
+            ended: Ended::Complete,
+        });
+        RunFile {
+            format: FORMAT,
+            flashscope: String::new(),
+            target: "/dev/sdb".to_owned(),
+            device_name: String::new(),
+            attachment: Attachment::default(),
+            measured_at: String::new(),
+            observations: seen.collect(),
+            cost: Cost::default(),
+            failed_requests: 0,
+            is_erased: false,
+            capacity: None,
+            remarks: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn only_a_run_of_geometry_and_speeds_has_a_verdict() {
+        let has_verdict = |data: &[Data]| verdict_of(&run(data), &[], &PredictedGains::default()).is_some();
+        let (geometry, speeds) = (Data::Align(AlignData::default()), Data::Speed(SpeedData::default()));
+        assert!(has_verdict(&[geometry.clone(), speeds.clone()]));
+        assert!(!has_verdict(&[geometry]), "no speed was measured");
+        assert!(!has_verdict(&[speeds]), "bench measures speeds alone");
+        assert!(!has_verdict(&[]));
+    }
+
+    #[test]
+    fn the_sequential_write_speed_is_that_of_a_long_copy() {
+        let found = |id, value: Value| {
+            let evidence = Evidence::Reads(ReadEvidence::Alike { read_s: 1e-3, noise_s: 1e-6 });
+            Finding::exact(id, value, Confidence::new(0.97), evidence)
+        };
+        let cache = found(FindingId::SlcCacheBytes, Value::Bytes(Bytes::ZERO));
+        let [low, steady, high] = [19e6, 20e6, 22e6];
+        let sustained = found(FindingId::SustainedWriteBytesPerS, Value::BytesPerSecond(steady))
+            .within(Value::BytesPerSecond(low), Value::BytesPerSecond(high));
+        let speeds = numbers::numbers(&run(&[]), &[cache, sustained]).map(|number| number.speed);
+        let copy = MeasuredSpeed { bytes_per_s: steady, low, high, is_cached: false };
+        assert_eq!(speeds, [None, Some(copy), None, None]);
+    }
+}

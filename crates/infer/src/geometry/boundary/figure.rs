@@ -276,4 +276,19 @@ mod tests {
         let twice: Vec<AlignSample> = sizes().flat_map(|size| [sample(size, 500); 2]).collect();
         assert!(Figures::of(&twice).is_some());
     }
+
+    #[test]
+    fn the_error_of_a_figure_follows_from_the_noise_and_the_reads_that_are_no_outliers() {
+        // Half of the neighbours differ by up to 2 µs. The last read may be an outlier.
+        for (last, kept) in [(601, 10.0), (700, 9.0)] {
+            let times = [598, 600, 602, 601, 601, 599, 600, 602, 598, last];
+            let samples: Vec<AlignSample> = times.map(|us| sample(Bytes::mib(4), us)).into();
+            let figures = Figures::of(&samples).unwrap();
+            assert!((figures.noise_s * HALF_OF_DIFFERENCES - 2e-6).abs() < 1e-9, "{figures:?}");
+            let expected_s = figures.noise_s / (EFFICIENCY * kept).sqrt();
+            let figure = figures.each[0];
+            assert!((figure.error_s / expected_s - 1.0).abs() < 1e-6, "{kept} reads: {figure:?}");
+            assert!((figure.extra_s - 100e-6).abs() < 2e-6, "{kept} reads: {figure:?}");
+        }
+    }
 }

@@ -75,3 +75,24 @@ pub(super) fn block_prior(level: Level) -> f64 {
 fn odd_prior(size: Bytes) -> f64 {
     plausible(size, 0.3, 0.05)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_up_to_64_kib_are_the_rule_and_above_128_kib_the_exception() {
+        let prior = |kib: u64| page_prior(Level::Multiples(Bytes::kib(kib)));
+        assert_eq!([2, 32, 64].map(prior), [1.0; 3]);
+        assert!(prior(64) > prior(128) && prior(128) > prior(256), "{} {}", prior(128), prior(256));
+        assert!(prior(256) > 0.0 && prior(48) < prior(64) && prior(40) < prior(48));
+    }
+
+    #[test]
+    fn erase_blocks_of_512_kib_to_32_mib_are_the_rule() {
+        let prior = |kib: u64| block_prior(Level::Multiples(Bytes::kib(kib)));
+        assert_eq!([512, 4096, 32 * 1024].map(prior), [1.0; 3]);
+        assert!(prior(256) < prior(512) && prior(64 * 1024) < prior(32 * 1024));
+        assert!(prior(64) < prior(128), "the first cards had blocks of 128 KiB");
+    }
+}

@@ -70,7 +70,29 @@ fn merges_whole_groups(groups: &[Group], merge_seconds: f64) -> Option<bool> {
 
 #[cfg(test)]
 mod tests {
+    use flashscope_device::Bytes;
+    use flashscope_record::observation::Times;
+
     use super::*;
+
+    #[test]
+    fn random_writes_into_an_open_block_are_compared_with_the_writes_just_before() {
+        let milliseconds = Duration::from_millis;
+        let is_slow = |control: Option<u64>, latency: u64| {
+            let out_of_order = vec![milliseconds(latency); 8];
+            let controls = control.map(|each| Times::Each(vec![milliseconds(each); 5])).into_iter().collect();
+            let mut data = OpenUnitsData { out_of_order, controls, ..OpenUnitsData::default() };
+            for _ in 0..6 {
+                let kept = (Order::Linear, 1, Bytes::kib(16));
+                OpenUnitsCell::keep(&mut data.cells, kept, 0, milliseconds(2));
+            }
+            is_slow_over_data(&data, write_sequences(&data)[0].classifier)
+        };
+        assert!(is_slow(None, 6) && is_slow(Some(2), 6));
+        assert!(!is_slow(Some(6), 6), "every write takes three times as long as at first");
+        assert!(is_slow(Some(6), 20));
+        assert!(!is_slow(Some(1), 2), "no slower than at first");
+    }
 
     #[test]
     fn groups_that_merge_when_written_backwards_exclude_a_log() {

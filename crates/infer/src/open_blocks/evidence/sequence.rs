@@ -120,3 +120,34 @@ pub fn write_sequences(data: &OpenUnitsData) -> Vec<WriteSequence<'_>> {
     })
     .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn in_trials_of_smaller_requests_the_slower_of_two_writes_into_each_fresh_block_counts() {
+        let cells = |kib: u64, later: &[(u32, u32, u64)]| {
+            let mut cells = Vec::new();
+            for (number, unit, milliseconds) in [(1, 0, 2); 4].iter().chain(later) {
+                let kept = (Order::Linear, *number, Bytes::kib(kib));
+                OpenUnitsCell::keep(&mut cells, kept, *unit, Duration::from_millis(*milliseconds));
+            }
+            cells
+        };
+        let later = [(2, 1, 2), (2, 1, 40), (3, 2, 41), (3, 2, 2)];
+        let data = OpenUnitsData {
+            larger: [cells(32, &later), cells(4, &later)].concat(),
+            cells: cells(8, &later),
+            ..OpenUnitsData::default()
+        };
+        let sequences = write_sequences(&data);
+        let sizes: Vec<Bytes> = sequences.iter().map(|sequence| sequence.request).collect();
+        assert_eq!(sizes, [32, 4, 8].map(Bytes::kib));
+        let written = |index: usize| sequences[index].writes(Order::Linear).collect::<Vec<_>>();
+        let latency = |(number, unit, milliseconds)| (number, unit, Duration::from_millis(milliseconds));
+        let all: Vec<(u32, u32, Duration)> = [(1, 0, 2); 4].into_iter().chain(later).map(latency).collect();
+        assert_eq!((written(0), written(2)), (all.clone(), all));
+        assert_eq!(written(1), [(2, 1, 40), (3, 2, 41)].map(latency));
+    }
+}

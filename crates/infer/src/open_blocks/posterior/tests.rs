@@ -214,3 +214,14 @@ fn a_device_with_rare_stalls_has_recovered() {
     assert!(!fast.has_recovered(4, 4), "nothing was slow before");
     assert!(!fast.has_recovered(40, 40), "there were fewer writes");
 }
+
+#[test]
+fn before_the_first_write_each_law_has_its_prior_probability() {
+    let lru = |order, prior| posterior(order, prior).eviction_probability(EvictionLaw::Lru);
+    let sequential = lru(Order::Linear, Prior::Linear);
+    assert!((sequential - 0.7).abs() < 1e-9, "{sequential}");
+    for known in [0.02, 0.6, 0.98] {
+        let random = lru(Order::Random, Prior::Random { linear: None, lru: known, hidden_ratio: 1.0 });
+        assert!((random - known).abs() < 1e-9, "{random} instead of {known}");
+    }
+}

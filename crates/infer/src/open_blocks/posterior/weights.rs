@@ -126,3 +126,19 @@ fn constant_log_likelihood(slow_probabilities: &[f64]) -> f64 {
     }
     slow_probabilities.iter().map(|write| (share * write + (1.0 - share) * (1.0 - write)).ln()).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_constant_probability_of_being_slow_is_the_share_of_slow_writes() {
+        let is = |slow: &[f64], likelihood: f64| {
+            let seen = constant_log_likelihood(slow);
+            assert!((seen - likelihood).abs() < 1e-9, "{slow:?}: {seen} instead of {likelihood}");
+        };
+        is(&[1.0, 0.0, 0.0, 0.0], 0.25_f64.ln() + 3.0 * 0.75_f64.ln());
+        is(&[1.0; 3], 0.0);
+        is(&[0.9, 0.9, 0.1, 0.1], 4.0 * 0.5_f64.ln());
+    }
+}

@@ -86,3 +86,75 @@ impl Search<'_> {
         merges >= SEVERAL && stalls <= LITTLE && self.is_tried(Order::Random)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use flashscope_device::Bytes;
+    use flashscope_record::observation::{OpenUnitsCell, OpenUnitsData};
+
+    use super::*;
+
+    const FAST: Duration = Duration::from_millis(2);
+    const MERGE: Duration = Duration::from_millis(200);
+
+    /// Sequential round-robin turns on a controller with random eviction: the number of blocks, and how many
+    /// turns. If it `is_full`, other blocks hold all slots at first.
+    fn turns(slots: usize, is_full: bool, turns: &[(u32, u32)]) -> Vec<OpenUnitsCell> {
+        let mut open: Vec<u32> = if is_full { (1000..).take(slots).collect() } else { Vec::new() };
+        let (mut state, mut cells) = (5_u32, Vec::new());
+        let mut write = |number: u32, unit: u32| {
+            let is_open = open.contains(&unit);
+            let merges = !is_open && open.len() == slots;
+            if merges {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                open.swap_remove((state >> 16) as usize % slots);
+            }
+            if !is_open {
+                open.push(unit);
+            }
+            let latency = if merges { MERGE } else { FAST };
+            OpenUnitsCell::keep(&mut cells, (Order::Linear, number, Bytes::kib(4)), unit, latency);
+        };
+        (0..12).for_each(|_| write(1, 0));
+        for (number, times) in turns {
+            (0..*times).flat_map(|_| 0..*number).for_each(|unit| write(*number, unit));
+        }
+        cells
+    }
+
+    /// Two random writes into each of this number of blocks; the second one merges in some of them.
+    fn openings(number: u32, merges: impl Fn(u32) -> bool) -> Vec<OpenUnitsCell> {
+        let mut cells = Vec::new();
+        for unit in 0..number {
+            for latency in [FAST, if merges(unit) { MERGE } else { FAST }] {
+                OpenUnitsCell::keep(&mut cells, (Order::Random, unit + 1, Bytes::kib(4)), unit, latency);
+            }
+        }
+        cells
+    }
+
+    fn fits(cells: Vec<OpenUnitsCell>, continued: Vec<OpenUnitsCell>, order: Order) -> Option<u32> {
+        let erase_block = Bytes::mib(64);
+        let data = OpenUnitsData { erase_block, cells, continued, ..OpenUnitsData::default() };
+        let Ok(search) = Search::new(&data) else { panic!("nothing is known") };
+        search.fits(order)
+    }
+
+    #[test]
+    fn under_random_eviction_openings_into_freed_slots_need_not_be_seen_open_at_once() {
+        let sequential = || turns(20, false, &[(20, 2), (23, 20)]);
+        // The seventh opening stalls, so that only ten are seen open at once.
+        let continued = || openings(20, |unit| unit == 6 || unit >= 16);
+        assert_eq!(fits(sequential(), continued(), Order::Linear), Some(20));
+        assert_eq!(fits(sequential(), continued(), Order::Random), Some(16));
+    }
+
+    #[test]
+    fn under_random_eviction_a_sequential_number_has_to_be_seen_open_at_once() {
+        let sequential = turns(12, true, &[(16, 40)]);
+        let continued = openings(16, |unit| unit == 4 || unit >= 12);
+        assert_eq!(fits(sequential, continued, Order::Linear), None, "at most eight were open at once");
+    }
+}

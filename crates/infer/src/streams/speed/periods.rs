@@ -117,3 +117,33 @@ pub fn stalls_in(cell: &SpeedCell) -> Option<Stalls> {
     });
     stalls(&long.collect::<Vec<_>>(), cell.case.request)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statistics::student_quantile;
+
+    /// The numbers from 1 up to this one, whose mean has a standard error of the root of (number + 1) / 12.
+    fn numbers(last: u32) -> Sample {
+        Sample::of(&(1..=last).map(f64::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn the_interval_of_a_mean_is_that_of_student_or_a_little_wider() {
+        for last in [4, 5, 6, 11, 31] {
+            let errors = numbers(last).half() / ((f64::from(last) + 1.0) / 12.0).sqrt();
+            let student = student_quantile(f64::from(last) - 1.0, 0.975);
+            assert!((student..student * 1.06).contains(&errors), "{last} values: {errors}, not {student}");
+        }
+    }
+
+    #[test]
+    fn the_error_of_a_period_is_that_of_its_stall_and_of_its_rest_together() {
+        let (one, two) = (numbers(4), numbers(11));
+        let Periods { seconds, half, few_beside } = Periods::of(&one, &two);
+        assert!((seconds - 8.5).abs() < 1e-9 && !few_beside, "{seconds}");
+        assert!((half - one.half().hypot(two.half()) / 8.5).abs() < 1e-9, "{half}");
+        let even = Periods::of(&Sample::of(&[2.0; 8]), &Sample::of(&[3.0; 8]));
+        assert_eq!((even.seconds, even.half), (5.0, CLEAR_HALF_WIDTH));
+    }
+}

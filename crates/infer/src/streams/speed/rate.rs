@@ -239,6 +239,8 @@ mod tests {
         let flushed = with(Some(Duration::from_millis(66_560)), 256);
         assert!((flushed.requests_per_s() * 0.26 - 1.0).abs() < 0.02, "{flushed:?}");
         assert!(flushed.bytes_per_s_high < 1.22 * flushed.bytes_per_s_low);
+        let inside = flushed.bytes_per_s_low..flushed.bytes_per_s_high;
+        assert!(inside.contains(&flushed.bytes_per_s) && inside.start < flushed.bytes_per_s, "{flushed:?}");
         let unbuffered = with(Some(Duration::from_secs(1)), 0);
         assert_eq!(unbuffered.bytes_per_s, with(None, 0).bytes_per_s, "a flush of one second of seventy");
     }
