@@ -538,4 +538,17 @@ mod tests {
         assert!(is_whole && writes > 8, "{writes}");
         assert!(!filled("write-errors:share=0.8").0);
     }
+
+    /// Else a bad sector would pass for data that a counterfeit dropped.
+    #[test]
+    fn nothing_is_expected_where_a_write_failed() {
+        let fault = "write-errors:share=1,range=2MiB+1MiB".parse().unwrap();
+        let mut device = Faulty::new(MemoryDevice::new(Bytes::mib(16)), &[fault], 1).unwrap();
+        let (estimate, mut observer) = (Estimate::default(), Silent);
+        let mut session = Session::begin("test", estimate, &mut device, &Budget::UNLIMITED, &mut observer, 1);
+        let [sound, failed] = [1, 2].map(|mib| range(Bytes::mib(mib), Bytes::kib(64)));
+        assert!(session.write(sound).unwrap().is_some() && session.write(failed).unwrap().is_none());
+        let lost = session.read_back(&[sound, failed], Duration::MAX, is_other_data);
+        assert_eq!(lost, [Some(false), None]);
+    }
 }

@@ -312,6 +312,9 @@ fn bytes(findings: &[Finding], id: FindingId) -> Option<Bytes> {
 
 #[cfg(test)]
 mod tests {
+    use flashscope_device::memory::MemoryDevice;
+    use flashscope_record::finding::{Confidence, Outcome, Value};
+
     use super::*;
 
     #[test]
@@ -321,5 +324,37 @@ mod tests {
         assert_eq!(assumed(Some(Bytes::kib(96))), Bytes::mib(6));
         assert_eq!(assumed(Some(Bytes::kib(640))), Bytes::mib(5));
         assert_eq!(assumed(Some(Bytes::mib(64))), ASSUMED_ERASE_BLOCK);
+    }
+
+    #[test]
+    fn stages_are_the_experiments_that_will_run() {
+        let device = MemoryDevice::new(Bytes::mib(256));
+        let names = |survey: &Survey| -> Vec<&'static str> {
+            survey.stages(&device).iter().map(|stage| stage.name).collect()
+        };
+        let (reads, writes) = (Survey::new(false, 1), Survey::new(true, 1));
+        assert_eq!(names(&reads), ["align", "read"]);
+        assert_eq!(names(&writes), ["align", "write-size", "open-units", "fat-area", "read", "write"]);
+        let region = Some(ByteRange::new(Bytes::mib(64), Bytes::mib(256)));
+        let placed = Some(FilePlace { capacity: Bytes::gib(8), region, is_buffered: false });
+        let unplaced = Some(FilePlace { capacity: Bytes::gib(8), region: None, is_buffered: false });
+        // The FAT area of a device lies in no file.
+        assert_eq!(
+            names(&Survey { file: placed, ..writes }),
+            ["align", "write-size", "open-units", "read", "write"]
+        );
+        assert_eq!(names(&Survey { file: unplaced, ..writes }), ["read", "write"]);
+        assert_eq!(names(&Survey { file: unplaced, ..reads }), ["read"]);
+    }
+
+    /// An erase block that reads leave uncertain is measured by writes.
+    #[test]
+    fn a_value_of_low_confidence_is_not_sure() {
+        let found = |probability| {
+            let (value, confidence) = (Value::Bytes(Bytes::mib(4)), Confidence::new(probability));
+            let outcome = Outcome::Found { value, low: value, high: value, confidence };
+            Finding { id: FindingId::EraseBlockBytes, outcome, evidence: None, caveats: Vec::new() }
+        };
+        assert!(is_sure(&found(0.96)) && !is_sure(&found(0.9)));
     }
 }

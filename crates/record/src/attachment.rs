@@ -295,4 +295,14 @@ mod tests {
         let bus = LinkKind::CardBus { mode: "sd high-speed".to_owned() };
         assert_eq!(serde_json::from_str::<LinkKind>(&serde_json::to_string(&bus).unwrap()).unwrap(), bus);
     }
+
+    #[test]
+    fn a_device_at_its_own_speed_has_no_faster_link_but_a_card_in_a_reader_may() {
+        for mbit_per_s in [480.0, 5000.0] {
+            let link = Link::usb(mbit_per_s, Some(mbit_per_s)).unwrap();
+            assert_eq!((&link.device_fastest, link.faster_bytes_per_s()), (&None, None), "{mbit_per_s}");
+        }
+        let reader = Link { is_card_reader: true, ..Link::usb(480.0, Some(480.0)).unwrap() };
+        assert_eq!(reader.faster_bytes_per_s(), Some(96e6), "the reader is slow, not the card");
+    }
 }

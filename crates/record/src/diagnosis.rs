@@ -245,4 +245,22 @@ mod tests {
         let empty = Diagnosis { conclusion, costs: Vec::new(), untested: Vec::new(), ..tested };
         assert_eq!(empty.gain(Bottleneck::OpenUnits), None, "nothing was tested");
     }
+
+    #[test]
+    fn a_tested_bottleneck_without_a_cost_has_no_gain_whatever_else_is_known() {
+        let evidence = DiagnosisEvidence::Flash { single_bytes_per_s: 1.0, long_bytes_per_s: 1.0 };
+        let costs = [Cost { bottleneck: Bottleneck::SmallWrites, gain: GAIN, evidence: evidence.clone() }];
+        let untested = [Untested { bottleneck: Bottleneck::Link, reason: DiagnosisReason::InMemory }];
+        let unknown =
+            Conclusion::Unknown { reason: DiagnosisReason::InMemory, would_decide: Decider::WriteTests };
+        let gain = |conclusion: &Conclusion, costs: &[Cost], untested: &[Untested]| {
+            let (costs, untested) = (costs.to_vec(), untested.to_vec());
+            let diagnosis = Diagnosis { costs, untested, ..Diagnosis::new(conclusion.clone()) };
+            diagnosis.gain(Bottleneck::OpenUnits)
+        };
+        assert_eq!(gain(&Conclusion::Flash(evidence), &[], &[]), Some(Gain::NONE), "only the flash");
+        assert_eq!(gain(&unknown, &costs, &[]), Some(Gain::NONE), "another bottleneck costs time");
+        assert_eq!(gain(&unknown, &[], &untested), Some(Gain::NONE), "another one was not tested");
+        assert_eq!(gain(&unknown, &[], &[]), None, "nothing was tested");
+    }
 }

@@ -210,6 +210,20 @@ fn index_with_an_impossible_value_is_refused() {
 }
 
 #[test]
+fn index_of_16_mib_is_read_and_a_larger_one_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("recordings.toml");
+    // One comment: no recording.
+    let mut text = "#".repeat(Bytes::mib(16).to_usize());
+    fs::write(&path, &text).unwrap();
+    assert!(Recordings::in_folder(folder.path()).unwrap().list().is_empty());
+    text.push('#');
+    fs::write(&path, &text).unwrap();
+    let error = Recordings::in_folder(folder.path()).unwrap_err();
+    assert!(matches!(error, RecordingError::LargeIndex { most } if most == Bytes::mib(16)), "{error}");
+}
+
+#[test]
 fn choice_takes_the_nearest_erase_block_and_leaves_out_what_is_too_large() {
     let bytes = file(&requests());
     let of = |name: &str, erase_block: u64, operation| Recording {
@@ -296,6 +310,41 @@ fn requests_go_to_the_start_of_the_filesystem_and_failures_are_counted() {
     let beyond = replay(&writes, Bytes::mib(1), &mut device, 1, Pattern::new(3));
     assert_eq!((beyond.failed, beyond.requests), (1, 1));
     assert!(beyond.first_failure.is_some());
+}
+
+/// The same device, but it says that it has no discards.
+struct WithoutDiscards(MemoryDevice);
+
+impl Device for WithoutDiscards {
+    fn capabilities(&self) -> flashscope_device::Capabilities {
+        flashscope_device::Capabilities { discard: false, ..self.0.capabilities() }
+    }
+    fn now(&self) -> Instant {
+        self.0.now()
+    }
+    fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
+        self.0.submit(tag, op)
+    }
+    fn wait(&mut self) -> Result<Option<Completion>, DeviceError> {
+        self.0.wait()
+    }
+}
+
+#[test]
+fn discards_are_replayed_where_there_are_any_and_left_out_elsewhere() {
+    let records =
+        [request(1, OpKind::Write, 0, 4), request(2, OpKind::Write, 8, 4), request(3, OpKind::Discard, 0, 4)];
+    let mut accepting = MemoryDevice::new(CAPACITY);
+    let mut other = WithoutDiscards(MemoryDevice::new(CAPACITY));
+    let with = replay(&records, Bytes::ZERO, &mut accepting, 1, Pattern::new(1));
+    let without = replay(&records, Bytes::ZERO, &mut other, 1, Pattern::new(1));
+    assert_eq!((with.requests, with.failed, with.time), (3, 0, Duration::from_micros(300)));
+    assert_eq!((without.requests, without.failed, without.time), (2, 0, Duration::from_micros(200)));
+    let holds_data = |device: &MemoryDevice, kib: usize| {
+        device.contents()[kib * 1024..(kib + 4) * 1024].iter().any(|byte| *byte != 0)
+    };
+    assert_eq!([0, 8].map(|kib| holds_data(&accepting, kib)), [false, true]);
+    assert_eq!([0, 8].map(|kib| holds_data(&other.0, kib)), [true, true]);
 }
 
 #[test]

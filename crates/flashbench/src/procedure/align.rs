@@ -92,3 +92,26 @@ pub(super) fn feasible(read: Bytes, capabilities: &Capabilities) -> Result<(), R
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::Device;
+    use flashscope_device::memory::MemoryDevice;
+
+    use super::*;
+
+    #[test]
+    fn the_last_boundary_leaves_room_for_a_whole_read_behind_it() {
+        let offsets = |capacity: Bytes| -> Vec<Bytes> {
+            let capabilities = MemoryDevice::new(capacity).capabilities();
+            boundaries(Bytes::kib(1), Bytes::kib(3), &capabilities).collect()
+        };
+        assert_eq!(
+            offsets(Bytes::kib(10)),
+            [3, 9].map(Bytes::kib),
+            "the last read ends where the device does"
+        );
+        assert_eq!(offsets(Bytes::kib(10) - Bytes::new(512)), [Bytes::kib(3)]);
+        assert_eq!(offsets(Bytes::mib(1)), [3, 9, 15, 21, 27, 33, 39].map(Bytes::kib), "seven at most");
+    }
+}

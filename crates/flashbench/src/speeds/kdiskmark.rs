@@ -103,4 +103,12 @@ mod tests {
         }
         assert_eq!(speeds_of("Sequential 1 MiB (Q= 8, T= 1): 5 MB/s"), None, "without a direction");
     }
+
+    #[test]
+    fn lines_that_are_no_rows_give_no_remark() {
+        let report = sample("kdiskmark.txt");
+        // The head of the second report, and the note, stand below the writes of the report before them.
+        let speeds = speeds_of(&format!("{report}\n{report}Note (my own): behind a hub\n")).unwrap();
+        assert_eq!((speeds.rows.len(), speeds.remarks), (8, Vec::new()));
+    }
 }

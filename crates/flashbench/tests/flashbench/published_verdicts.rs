@@ -5,7 +5,9 @@ use std::path::Path;
 use flashscope_device::Bytes;
 use flashscope_flashbench::parse;
 use flashscope_infer::infer;
-use flashscope_record::finding::{Finding, FindingId, FtlClass, LogFault, Objection, Outcome, Reason, Value};
+use flashscope_record::finding::{
+    BlockEvidence, Evidence, Finding, FindingId, FtlClass, LogFault, Objection, Outcome, Reason, Value,
+};
 
 fn findings(name: &str) -> Vec<Finding> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/published").join(name);
@@ -109,6 +111,29 @@ const FAST: [f64; 4] = [15.0, 15.0, 14.0, 13.0];
 fn an_option_with_a_space_before_its_value_is_read() {
     let text = table(2, FAST) + &table(3, [9.0, 5.0, 1.0, 0.3]);
     assert_eq!(value(&of_text(&text), FindingId::OpenUnitsLinear), Some(Value::Count(2)));
+}
+
+/// Requests of 64 KiB escape the merge: those of 128 KiB pay the most for it.
+#[test]
+fn the_evidence_of_open_units_is_the_request_that_slows_down_most() {
+    let table = |units: u32, speeds: [f64; 7]| {
+        let sizes = ["4MiB", "2MiB", "1MiB", "512KiB", "256KiB", "128KiB", "64KiB"];
+        let rows = sizes.iter().zip(speeds).map(|(size, speed)| format!("{size} {speed}M/s\n"));
+        let rows: String = rows.collect();
+        format!("$ flashbench --open-au --open-au-nr {units} --blocksize 65536 /dev/x\n{rows}")
+    };
+    let fitting = table(2, [15.0, 15.0, 15.0, 14.0, 14.0, 13.0, 13.0]);
+    let findings = of_text(&(fitting + &table(3, [6.1, 4.5, 2.8, 1.5, 0.8, 0.4, 12.0])));
+    assert_eq!(value(&findings, FindingId::OpenUnitsLinear), Some(Value::Count(2)));
+    let linear = findings.iter().find(|finding| finding.id == FindingId::OpenUnitsLinear).unwrap();
+    let Some(Evidence::Blocks(BlockEvidence::TooMany {
+        request, fits, too_many, within_s, beyond_s, ..
+    })) = linear.evidence
+    else {
+        panic!("{linear:?}")
+    };
+    assert_eq!((request, fits, too_many), (Some(Bytes::kib(128)), 2, 3));
+    assert!((beyond_s / within_s - 13.0 / 0.4).abs() < 0.01, "{within_s} {beyond_s}");
 }
 
 #[test]

@@ -137,3 +137,32 @@ pub fn kept_end(samples: &[Place]) -> Option<Bytes> {
     let last_bad = samples.iter().rposition(|place| !place.is_kept())?;
     samples.get(last_bad + 1).or(samples.last()).map(|place| place.at)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::stamped::Found;
+    use super::*;
+
+    const UNIT: Bytes = Bytes::kib(4);
+
+    /// A place at each of these MiB.
+    fn places(mib: std::ops::Range<u64>, is_bad: impl Fn(u64) -> bool) -> Vec<Place> {
+        let found = |mib| if is_bad(mib) { Found::Blank(0) } else { Found::Kept };
+        mib.map(|mib| Place { at: Bytes::mib(mib), pass: 1, before: None, found: found(mib) }).collect()
+    }
+
+    /// If places below it are bad too, the first four behind the last kept one may be bad by chance.
+    #[test]
+    fn a_boundary_lies_below_the_first_bad_place_or_below_the_fifth_where_others_are_bad_too() {
+        for suffix in 1..=8_u64 {
+            let samples = places(16..32, |mib| mib >= 32 - suffix);
+            let low = Bytes::mib(31 - suffix) + UNIT;
+            let first = Shape::Boundary { low, high: Bytes::mib(32 - suffix), is_broken: false };
+            assert_eq!(shape(&places(0..16, |_| false), &samples, UNIT), first, "{suffix}");
+            // With fewer than five, below the last.
+            let high = Bytes::mib(32 - suffix + suffix.min(5) - 1);
+            let broken = Shape::Boundary { low, high, is_broken: true };
+            assert_eq!(shape(&places(0..16, |mib| mib % 4 == 1), &samples, UNIT), broken, "{suffix}");
+        }
+    }
+}

@@ -341,6 +341,7 @@ impl Triple {
 #[cfg(test)]
 mod tests {
     use flashscope_device::memory::MemoryDevice;
+    use flashscope_device::{Capabilities, Completion, DeviceError, Instant, Op, Tag};
 
     use super::*;
     use crate::contract::Silent;
@@ -385,5 +386,52 @@ mod tests {
         let mut device = MemoryDevice::new(Bytes::kib(2));
         let seen = Align::new(None, 3).measure(&mut device, &Budget::UNLIMITED, &mut Silent);
         assert!(matches!(seen.ended, Ended::NotStarted { .. }));
+    }
+
+    /// A device whose reads take twice as long at some offsets, in KiB.
+    struct Uneven {
+        device: MemoryDevice,
+        is_slow: fn(u64) -> bool,
+    }
+
+    impl Device for Uneven {
+        fn capabilities(&self) -> Capabilities {
+            self.device.capabilities()
+        }
+
+        fn now(&self) -> Instant {
+            self.device.now()
+        }
+
+        fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
+            let is_slow = op.range().is_some_and(|range| (self.is_slow)(range.offset / Bytes::kib(1)));
+            self.device.set_latency(Duration::from_micros(if is_slow { 200 } else { 100 }));
+            self.device.submit(tag, op)
+        }
+
+        fn wait(&mut self) -> Result<Option<Completion>, DeviceError> {
+            self.device.wait()
+        }
+    }
+
+    /// Whether the boundary at 512 KiB counts as the edge of written data.
+    fn is_edge(is_slow: fn(u64) -> bool) -> bool {
+        let (read, boundary, capacity) = (Bytes::kib(1), Bytes::kib(512), Bytes::mib(1));
+        let mut device = Uneven { device: MemoryDevice::new(capacity), is_slow };
+        let (budget, estimate, mut observer) = (Budget::UNLIMITED, Estimate::default(), Silent);
+        let mut session = Session::begin("test", estimate, &mut device, &budget, &mut observer, 1);
+        let before = session.read(range(boundary - read, read)).unwrap().unwrap();
+        let after = session.read(range(boundary, read)).unwrap().unwrap();
+        let (mut samples, align) = (Vec::new(), Align::new(None, 1));
+        let mut reader = Reader { session: &mut session, read, capacity, samples: &mut samples, align };
+        reader.is_at_an_edge(boundary, (before, after)).unwrap()
+    }
+
+    /// Whichever side is faster. A boundary of the flash affects only the reads next to it.
+    #[test]
+    fn a_difference_that_goes_on_further_out_is_the_edge_of_written_data() {
+        assert!(is_edge(|kib| kib < 512) && is_edge(|kib| kib >= 512));
+        assert!(!is_edge(|kib| kib == 511) && !is_edge(|kib| kib == 512));
+        assert!(!is_edge(|_| false));
     }
 }

@@ -330,3 +330,62 @@ impl Run<'_, '_> {
         self.session.write_through(range(offset, length))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use flashscope_device::layer::Trace;
+    use flashscope_device::memory::MemoryDevice;
+    use flashscope_device::{ByteRange, OpKind};
+
+    use super::*;
+    use crate::contract::Silent;
+
+    /// Merging a block that holds hardly anything would take no longer than a write.
+    #[test]
+    fn opened_blocks_of_a_blank_device_get_data_worth_eight_writes() {
+        let mut device = Trace::new(MemoryDevice::new(Bytes::mib(256)));
+        let budget = Budget { bytes_written: Some(Bytes::mib(16)), ..Budget::UNLIMITED };
+        let seen = BlockEnds::new(None, Vec::new(), 1).measure(&mut device, &budget, &mut Silent);
+        let Data::BlockEnds(data) = seen.data else { panic!("not data of block-ends") };
+        let opened: BTreeSet<Bytes> = data.openings.iter().map(|opening| opening.offset).collect();
+        let writes = device.records().iter().filter(|record| record.kind == OpKind::Write);
+        let (filling, opening): (Vec<ByteRange>, Vec<ByteRange>) =
+            writes.map(|record| record.range).partition(|range| range.length > REQUEST);
+        assert!(filling.len() >= FILLED_FIRST.0, "{}", filling.len());
+        for range in filling {
+            assert_eq!(range.length, REQUEST * 8);
+            assert!(opened.contains(&range.offset.saturating_sub(REQUEST * 2)), "{range:?}");
+        }
+        assert!(opening.iter().all(|range| range.length == REQUEST));
+    }
+
+    /// Reads left 4 MiB, and one of its ends merged: another one must be tested, wherever room is left.
+    #[test]
+    fn an_offset_that_decides_is_found_though_half_of_the_device_is_written() {
+        let (block, ms) = (Bytes::mib(4), Duration::from_millis);
+        let opening = |first| Opening { offset: Bytes::ZERO, first: ms(first), second: ms(4) };
+        let crossing = |(mib, after)| Crossing { offset: Bytes::mib(mib), before: ms(4), after: ms(after) };
+        let mut data = BlockEndsData {
+            request: REQUEST,
+            openings: [4, 4, 90, 91, 90, 88].map(opening).into(),
+            crossings: [(44, 200), (18, 4), (26, 4), (38, 4)].map(crossing).into(),
+            ..BlockEndsData::default()
+        };
+        let posterior = BlockPosterior::of(&data, &[(block, 1.0)]).unwrap();
+        assert!(posterior.verdict().1 > SURE && posterior.missing(block) == Some(block));
+        let mut device = MemoryDevice::new(Bytes::gib(2));
+        for seed in 0..20 {
+            let mut free = FreeOffsets::new(&device);
+            free.record(Bytes::ZERO, Bytes::gib(1));
+            let (budget, estimate, mut observer) = (Budget::UNLIMITED, Estimate::default(), Silent);
+            let session = Session::begin("test", estimate, &mut device, &budget, &mut observer, seed);
+            let (request, filling) = (REQUEST, Bytes::ZERO);
+            let mut run = Run { request, filling, reads: &[], session, free, data: &mut data };
+            let offset = run.next(&posterior);
+            let is_end = |offset: Bytes| offset > Bytes::gib(1) && offset.is_multiple_of(block);
+            assert!(offset.is_some_and(is_end), "{seed}: {offset:?}");
+        }
+    }
+}

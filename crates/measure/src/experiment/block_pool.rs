@@ -358,4 +358,33 @@ mod tests {
             }
         }
     }
+
+    /// A write beyond the last position would open the next block, and one beside another continues it.
+    #[test]
+    fn rounds_of_random_continuations_meet_separate_positions_inside_the_block() {
+        let (erase_block, request) = (Bytes::mib(1), Bytes::kib(16));
+        let mut device = Trace::new(MemoryDevice::new(Bytes::mib(32)));
+        let mut blocks = EraseBlocks::to_write(&device, erase_block).unwrap();
+        let (budget, estimate, mut observer) = (Budget::UNLIMITED, Estimate::default(), Silent);
+        let mut session = Session::begin("test", estimate, &mut device, &budget, &mut observer, 1);
+        let mut pool = BlockPool::new(erase_block, request, Order::Linear);
+        for _ in 0..3 {
+            pool.write(&mut session, &mut blocks, 0).unwrap().unwrap();
+        }
+        let start = pool.offset_of(0).unwrap();
+        let mut rounds = 0;
+        while pool.continue_randomly(&mut session, 0, (request, request), rounds).unwrap().is_some() {
+            rounds += 1;
+        }
+        drop(session);
+        assert_eq!(rounds, 7, "of the 61 positions left, each round needs eight more");
+        let writes = device.records().iter().filter(|record| record.kind == OpKind::Write);
+        let mut positions: Vec<u64> =
+            writes.map(|record| record.range.offset.saturating_sub(start) / request).collect();
+        assert_eq!(positions.len(), 3 + 14);
+        positions.sort_unstable();
+        assert_eq!(positions[..3], [0, 1, 2]);
+        assert!(positions[2..].windows(2).all(|pair| pair[1] - pair[0] >= 2), "{positions:?}");
+        assert!(positions.last() < Some(&63), "{positions:?}");
+    }
 }

@@ -292,3 +292,25 @@ impl Run<'_, '_> {
         Ok(times.split_off(1.min(times.len())))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::memory::MemoryDevice;
+
+    use super::*;
+
+    /// As many as are too many stay for the slots, and two for the baseline and the control.
+    #[test]
+    fn first_blocks_leave_enough_others_to_take_all_slots() {
+        let first = |capacity_mib: u64, too_many: Option<u32>| {
+            let merges = Merges { every_switch: 1.0, takes: None, is_one_run: too_many.is_none(), too_many };
+            let fat_area = FatArea::new(Bytes::mib(1), None, Some(merges), 1);
+            fat_area.first_units(&MemoryDevice::new(Bytes::mib(capacity_mib)))
+        };
+        assert_eq!(first(20, Some(14)), 4, "of 20 blocks 14 and 2 are others");
+        assert_eq!(first(12, Some(3)), 6, "half the device");
+        assert_eq!(first(16, Some(20)), 2, "an eighth in any case");
+        assert_eq!(first(40, None), 5);
+        assert_eq!(first(60, Some(3)), FIRST_BLOCKS);
+    }
+}

@@ -129,3 +129,27 @@ impl Search {
         Ok(Some(PageEdge { edge, write: self.write, before, across, after }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::layer::Budget;
+    use flashscope_device::memory::MemoryDevice;
+
+    use super::*;
+    use crate::contract::{Estimate, Silent};
+    use crate::session::Session;
+
+    /// The writes up to a boundary that lies far ahead take longer than several tests of near ones.
+    #[test]
+    fn the_first_boundary_tested_is_a_near_one_that_several_pages_share() {
+        for (start, edge) in [(0, 8), (1024, 1032)] {
+            let mut device = MemoryDevice::new(Bytes::mib(16));
+            let (budget, estimate, mut observer) = (Budget::UNLIMITED, Estimate::default(), Silent);
+            let mut session = Session::begin("test", estimate, &mut device, &budget, &mut observer, 1);
+            let writer = GaplessWriter::new(&mut session, Bytes::kib(start), Bytes::mib(16));
+            let search = Search { write: Bytes::kib(1), end: writer.position() + BYTES_MAX };
+            let next = search.next(&writer, &PagePosterior::new(None), &[]);
+            assert_eq!(next, Some(Bytes::kib(edge)), "from {start} KiB on");
+        }
+    }
+}

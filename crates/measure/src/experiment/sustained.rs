@@ -450,7 +450,7 @@ mod tests {
     use flashscope_device::memory::MemoryDevice;
 
     use super::*;
-    use crate::contract::Silent;
+    use crate::contract::{Event, Silent};
     use flashscope_record::observation::Ended;
 
     fn measured(capacity: Bytes, budget: &Budget) -> Observations {
@@ -482,5 +482,33 @@ mod tests {
     fn tiny_device_is_refused() {
         let seen = measured(Bytes::mib(6), &Budget::UNLIMITED);
         assert!(matches!(seen.ended, Ended::NotStarted { reason: Refusal::TooSmall { .. }, .. }));
+    }
+
+    /// The bytes that are still expected, each time that is said.
+    #[derive(Default)]
+    struct ExpectedBytes(Vec<Bytes>);
+
+    impl Observer for ExpectedBytes {
+        fn event(&mut self, event: Event<'_>) {
+            if let Event::Expect { expected: Expected::Transfer { written, .. } } = event {
+                self.0.push(written);
+            }
+        }
+    }
+
+    /// A cache that recovered altogether is written twice, in 128 pieces, none of which is slow.
+    #[test]
+    fn after_a_pause_no_more_pieces_are_expected_than_may_follow() {
+        let mut device = MemoryDevice::new(Bytes::mib(256));
+        let region = Region::new(&device).unwrap();
+        let (estimate, mut expected) = (Estimate::default(), ExpectedBytes::default());
+        let session = Session::begin("test", estimate, &mut device, &Budget::UNLIMITED, &mut expected, 1);
+        let mut data = SustainedData { request: LARGE_REQUEST, ..SustainedData::default() };
+        let mut stream = Stream::new(session, region, Bytes::gib(1), &mut data);
+        stream.resume_once(Duration::ZERO, Duration::ZERO, Bytes::mib(64), f64::INFINITY).unwrap();
+        drop(stream);
+        assert_eq!(data.resumed[0].pieces.len(), 128);
+        let left: Vec<Bytes> = (0..128).map(|piece| Bytes::mib((128 - piece).min(12))).collect();
+        assert_eq!(expected.0, left);
     }
 }

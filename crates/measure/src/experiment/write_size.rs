@@ -319,4 +319,29 @@ mod tests {
         let seen = EXPERIMENT.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
         assert!(matches!(seen.ended, Ended::NotStarted { reason: Refusal::ReadOnly, .. }));
     }
+
+    /// A write beyond the region would leave an erase block half written, or exceed the device.
+    #[test]
+    fn a_size_is_written_only_where_all_its_writes_fit_before_the_bytes_left_for_the_control() {
+        // Where the writes start, their number, the bytes left, in KiB, and how many of them are made.
+        let cases =
+            [(64, 4, 0, 4), (64, 5, 0, 0), (128, 3, 0, 3), (128, 4, 0, 0), (64, 3, 64, 3), (64, 4, 64, 0)];
+        for (offset, writes, reserved, made) in cases {
+            let mut device = MemoryDevice::new(Bytes::mib(1));
+            let (budget, estimate, mut observer) = (Budget::UNLIMITED, Estimate::default(), Silent);
+            let mut session = Session::begin("test", estimate, &mut device, &budget, &mut observer, 1);
+            let (start, size) = (Bytes::kib(64), Bytes::kib(64));
+            let mut data = WriteSizeData::default();
+            let mut sweep = SizeSweep {
+                writer: GaplessWriter::new(&mut session, start, Bytes::kib(320)),
+                start,
+                page: None,
+                reserved: Bytes::kib(reserved),
+                data: &mut data,
+            };
+            let mut times = Vec::new();
+            sweep.try_sweep_point(size, Bytes::kib(offset), writes, &mut times).unwrap();
+            assert_eq!(times.len(), made, "{writes} writes at {offset} KiB, {reserved} KiB left");
+        }
+    }
 }

@@ -6,7 +6,7 @@ use flashscope_infer::infer;
 use flashscope_measure::experiment::Align;
 use flashscope_measure::{Experiment as _, Silent};
 use flashscope_record::finding::{Finding, FindingId, Reason};
-use flashscope_record::observation::Data;
+use flashscope_record::observation::{Data, Observations};
 use flashscope_sim::VirtualStick;
 use flashscope_sim::profile::State;
 use flashscope_sim::target::Target;
@@ -55,6 +55,23 @@ fn block_by_noisy_reads(target: &str, jitter: f64, (block_us, page_us): (f64, f6
         (boundary.across_us, boundary.before_us) = (across_us, 0.0);
     }
     block_by_reads(&mut VirtualStick::new(&target.profile, seed), seed)
+}
+
+/// Tables of a log that differ decide nothing. Single reads of our own are weighed together.
+#[test]
+fn reads_of_two_runs_are_no_tables_that_disagree() {
+    let seen = |mib: u64| {
+        let (mut stick, _) = stick(&format!("transcend-8g?erase_block={mib}MiB&seed=4"));
+        Align::new(None, mib).measure(&mut stick, &Budget::UNLIMITED, &mut Silent)
+    };
+    let block = |seen: &[Observations]| finding(&infer(seen), FindingId::EraseBlockBytes).clone();
+    let both = [seen(4), seen(8)];
+    for (seen, mib) in both.iter().zip([4, 8]) {
+        let alone = block(std::slice::from_ref(seen));
+        assert_eq!(alone.bytes(), Some(Bytes::mib(mib)), "{alone:?}");
+    }
+    let together = block(&both);
+    assert!(!format!("{together:?}").contains("TablesDisagree"), "{together:?}");
 }
 
 /// At the edge of a written area the reads on both sides differ, and the read across lies in between: no

@@ -102,3 +102,30 @@ impl Experiment for OpenUnits {
         search.session.end(result, Data::OpenUnits(data))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::SECTOR;
+    use flashscope_device::memory::MemoryDevice;
+
+    use super::*;
+
+    /// Searches end at the bytes they may write. Tests beside them may write a few requests each, and whole
+    /// blocks.
+    #[test]
+    fn estimate_holds_the_bytes_of_the_searches_and_of_all_tests_beside_them() {
+        let experiment = OpenUnits::new(Bytes::mib(4), None, 1);
+        let estimate =
+            |request: Bytes| OpenUnits { request, ..experiment }.estimate(&MemoryDevice::new(Bytes::mib(1)));
+        let beside = experiment.bytes_afterwards + Bytes::mib(72) + Bytes::mib(24);
+        // Twice the request takes that much more, so this is what does not depend on it.
+        let once = estimate(Bytes::kib(64)).bytes_written;
+        let twice = estimate(Bytes::kib(128)).bytes_written;
+        assert_eq!(once * 2 - twice, experiment.bytes_max + beside);
+        // Small requests are spent before their bytes. A flush follows each, and each of the 72 large ones.
+        let small = estimate(SECTOR);
+        assert_eq!(small.bytes_written, SECTOR * (small.requests / 2 - 72) + beside);
+        let searches = (experiment.writes_max() * (2 + 2 * search::SMALLER_WRITES_FACTOR)) as u64;
+        assert!(small.requests >= 2 * searches, "{} for {searches} writes", small.requests);
+    }
+}

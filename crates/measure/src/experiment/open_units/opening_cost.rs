@@ -121,3 +121,46 @@ impl Search<'_, '_> {
         evidence::takes_one_run(self.data, classifier)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::OpKind;
+    use flashscope_device::layer::{Budget, Trace};
+    use flashscope_device::memory::MemoryDevice;
+    use flashscope_record::observation::OpenUnitsData;
+
+    use super::*;
+    use crate::contract::{Estimate, Silent};
+    use crate::experiment::erase_blocks::EraseBlocks;
+    use crate::experiment::open_units::OpenUnits;
+    use crate::session::Session;
+
+    /// The positions that are written in the first block of a pair, before the one in the second.
+    fn positions(pair: u64, is_whole: bool) -> Vec<u64> {
+        let (erase_block, request) = (Bytes::mib(4), Bytes::kib(64));
+        let (one, other) = (Bytes::mib(16), Bytes::mib(32));
+        let mut device = Trace::new(MemoryDevice::new(Bytes::mib(64)));
+        let blocks = EraseBlocks::to_write(&device, erase_block).unwrap();
+        let (budget, estimate, mut observer) = (Budget::UNLIMITED, Estimate::default(), Silent);
+        let session = Session::begin("test", estimate, &mut device, &budget, &mut observer, 1);
+        let mut data = OpenUnitsData::default();
+        let experiment = OpenUnits::new(erase_block, Some(request), 1);
+        let mut search = Search::new(experiment, session, blocks, &mut data);
+        search.open_pair((one, other), pair, is_whole).unwrap();
+        drop(search);
+        assert_eq!(data.opening_pairs.len(), 1);
+        let writes = device.records().iter().filter(|record| record.kind == OpKind::Write);
+        let mut offsets: Vec<Bytes> = writes.map(|record| record.range.offset).collect();
+        assert_eq!(offsets.pop(), Some(other));
+        offsets.into_iter().map(|offset| offset.saturating_sub(one) / request).collect()
+    }
+
+    /// A write that does not continue the one before it may merge, and would hide what the opening costs.
+    #[test]
+    fn each_write_into_the_first_block_of_a_pair_continues_the_one_before_it() {
+        assert_eq!(positions(0, true), [0]);
+        assert_eq!(positions(2, true), [0, 1, 2]);
+        assert_eq!(positions(0, false), [0, 1]);
+        assert_eq!(positions(2, false), [0, 1, 2, 3]);
+    }
+}

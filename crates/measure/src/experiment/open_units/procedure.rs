@@ -200,3 +200,46 @@ impl Search<'_, '_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::Bytes;
+    use flashscope_device::layer::Budget;
+    use flashscope_device::memory::MemoryDevice;
+    use flashscope_record::observation::OpenUnitsData;
+
+    use super::*;
+    use crate::contract::{Estimate, Silent};
+    use crate::experiment::erase_blocks::EraseBlocks;
+    use crate::experiment::open_units::OpenUnits;
+    use crate::session::Session;
+
+    const UNITS_MAX: u32 = 9;
+
+    /// The data of some tests on a device that never merges.
+    fn measured(test: impl FnOnce(&mut Search<'_, '_>)) -> OpenUnitsData {
+        let erase_block = Bytes::mib(1);
+        let mut device = MemoryDevice::new(Bytes::mib(256));
+        let blocks = EraseBlocks::to_write(&device, erase_block).unwrap();
+        let (budget, estimate, mut observer) = (Budget::UNLIMITED, Estimate::default(), Silent);
+        let session = Session::begin("test", estimate, &mut device, &budget, &mut observer, 1);
+        let mut data = OpenUnitsData::default();
+        let experiment =
+            OpenUnits { units_max: UNITS_MAX, ..OpenUnits::new(erase_block, Some(Bytes::kib(64)), 1) };
+        test(&mut Search::new(experiment, session, blocks, &mut data));
+        data
+    }
+
+    /// A single sequential log, and a layer that maps single pages, may take any number of blocks in turns.
+    #[test]
+    fn where_no_number_is_too_many_pairs_of_blocks_and_collections_are_tested() {
+        let data = measured(|search| {
+            let (pool, posterior) = search.search_sequentially(UNITS_MAX).unwrap().unwrap();
+            assert!(!posterior.verdict().is_found(UNITS_MAX));
+            search.test_sequentially(pool, posterior, UNITS_MAX).unwrap();
+        });
+        assert_eq!(data.opening_pairs.len(), 1);
+        let data = measured(|search| search.run().unwrap());
+        assert!(!data.one_run.is_empty());
+    }
+}

@@ -268,10 +268,107 @@ fn slow_openings(stalls: f64) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use flashscope_device::layer::Budget;
+    use flashscope_device::memory::MemoryDevice;
+    use flashscope_device::{Capabilities, Completion, Device, DeviceError, Instant, Op, OpKind, Tag};
+    use flashscope_record::observation::OpenUnitsData;
+
     use super::*;
+    use crate::contract::{Estimate, Silent};
+    use crate::experiment::erase_blocks::EraseBlocks;
+    use crate::experiment::open_units::OpenUnits;
+    use crate::session::Session;
 
     #[test]
     fn more_stalls_require_more_slow_openings() {
         assert_eq!([0.0, 0.02, 0.05, 0.13, 0.3].map(slow_openings), [4, 4, 5, 7, 8]);
+    }
+
+    /// Makes a test after sequential writes into six blocks of 64 positions: this number into each, and
+    /// twelve more into the first one. Returns its result, and the data.
+    fn after_writes<T>(
+        device: &mut dyn Device,
+        written: u32,
+        test: impl FnOnce(&mut Search<'_, '_>, &BlockPool, &Posterior) -> T,
+    ) -> (T, OpenUnitsData) {
+        let erase_block = Bytes::mib(1);
+        let blocks = EraseBlocks::to_write(&*device, erase_block).unwrap();
+        let (budget, estimate, mut observer) = (Budget::UNLIMITED, Estimate::default(), Silent);
+        let session = Session::begin("test", estimate, device, &budget, &mut observer, 1);
+        let mut data = OpenUnitsData::default();
+        let experiment = OpenUnits::new(erase_block, Some(Bytes::kib(16)), 1);
+        let mut search = Search::new(experiment, session, blocks, &mut data);
+        let mut pool = search.pool(Order::Linear);
+        assert_eq!(search.rounds(&mut pool, 1, 12), Ok(true));
+        assert_eq!(search.rounds(&mut pool, 6, written), Ok(true));
+        let sequential = evidence::sequential_posterior(search.data).unwrap();
+        let result = test(&mut search, &pool, &sequential);
+        drop(search);
+        (result, data)
+    }
+
+    /// Whether all rounds of these blocks meet `evicted` slow ones, if all writes take the same time.
+    fn evictions_repeat(written: u32, evicted: usize) -> bool {
+        let mut device = MemoryDevice::new(Bytes::mib(64));
+        let test = |search: &mut Search<'_, '_>, pool: &BlockPool, sequential: &Posterior| {
+            let mut random = evidence::posterior_with_freed_slots(&[], sequential, 9);
+            search.evictions_repeat(pool, &[0, 1, 2, 3, 4, 5], evicted, &mut random).unwrap()
+        };
+        after_writes(&mut device, written, test).0
+    }
+
+    #[test]
+    fn evictions_repeat_only_if_every_round_was_made_and_met_them() {
+        assert!(evictions_repeat(2, 0), "there is room for three rounds");
+        assert!(!evictions_repeat(2, 7), "of six blocks seven cannot be slow");
+        assert!(!evictions_repeat(30, 0), "22 positions are too few for a second round");
+    }
+
+    const STALL: Duration = Duration::from_millis(50);
+
+    /// A device one of whose writes stalls.
+    struct Stalling {
+        device: MemoryDevice,
+        writes: u32,
+        stalled: u32,
+    }
+
+    impl Device for Stalling {
+        fn capabilities(&self) -> Capabilities {
+            self.device.capabilities()
+        }
+
+        fn now(&self) -> Instant {
+            self.device.now()
+        }
+
+        fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
+            let is_write = op.kind() == OpKind::Write;
+            self.writes += u32::from(is_write);
+            let stalls = is_write && self.writes == self.stalled;
+            self.device.set_latency(if stalls { STALL } else { Duration::from_micros(100) });
+            self.device.submit(tag, op)
+        }
+
+        fn wait(&mut self) -> Result<Option<Completion>, DeviceError> {
+            self.device.wait()
+        }
+    }
+
+    /// A block that is slow once may have stalled. Other writes decide.
+    #[test]
+    fn a_continuation_that_was_slow_once_is_no_evidence() {
+        let first = 12 + 6 * 2 + 1;
+        for stalled in [first, first + 7] {
+            let mut device = Stalling { device: MemoryDevice::new(Bytes::mib(64)), writes: 0, stalled };
+            let (continued, data) = after_writes(&mut device, 2, |search, pool, sequential| {
+                search.data.cells.clear();
+                search.continue_each(pool, sequential, 6)
+            });
+            assert_eq!(continued, Ok(()));
+            assert!(device.writes >= first + 11, "{} writes", device.writes);
+            let mut latencies = data.cells.iter().flat_map(|cell| cell.writes().map(|(_, latency)| latency));
+            assert!(latencies.all(|latency| latency < STALL), "{:?}", data.cells);
+        }
     }
 }

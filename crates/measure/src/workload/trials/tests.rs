@@ -324,3 +324,22 @@ fn corrupt_files_are_counted_by_filesystem() {
     let (_, data, _) = measured(&mut fake, &workload, &Interrupt::default());
     assert_eq!(data.corrupt, [("vfat".to_owned(), 1)]);
 }
+
+/// A trial takes 1.112 s: 1 s to make the filesystem, then 100 files of 1 ms, and 800 bytes each.
+#[test]
+fn time_left_is_that_of_the_trials_left() {
+    let mut fake = Fake::new(&[("ext4", 1), ("vfat", 1)]);
+    let workload = TrialsWorkload { rounds: Some(2), ..workload(&["ext4", "vfat"], vec![small(100)], 3600) };
+    let (mut data, mut seconds) = (TrialsData::default(), Vec::new());
+    let mut note = |event: TrialsEvent<'_>| {
+        if let TrialsEvent::Trial { left, .. } = event {
+            seconds.push(left.as_secs_f64());
+        }
+    };
+    workload.measure(&mut fake, &mut data, &Interrupt::default(), &mut note).unwrap();
+    assert_eq!(seconds.len(), 4);
+    // Before the first one it is not known how long they take.
+    for (left, trials) in seconds[1..].iter().zip([3.0, 2.0, 1.0]) {
+        assert!((left - trials * 1.112).abs() < 1e-3, "{trials}: {left}");
+    }
+}
