@@ -192,3 +192,45 @@ fn corrected(model: &WriteModel, comparison: &Comparison, misses: &MissRates) ->
     }
     corrected
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_record::observation::Order;
+
+    use super::*;
+    use crate::compare::Compared;
+    use crate::write_model::{SlowRange, TimeCurve};
+
+    /// Writes of 1 MiB to two erase blocks of 4 MiB where one stays open. Without its merge a write takes
+    /// 0.3 s: 0.1 s, twice that in slow blocks, and a quarter of the 0.4 s that a block takes to open.
+    #[test]
+    fn merges_are_corrected_by_what_their_writes_take_beyond_base_and_opening() {
+        let model = WriteModel {
+            erase_block: 4 << 20,
+            open_linear: 1,
+            open_random: 1,
+            append: TimeCurve(vec![(1 << 20, 0.1)]),
+            merge: TimeCurve(vec![(512, 0.2)]),
+            random_merge: TimeCurve(vec![(512, 0.2)]),
+            open_s: 0.4,
+            slow_ranges: vec![SlowRange { first: 0, end: 100, factor: 2.0 }],
+            ..WriteModel::default()
+        };
+        let cell = |order, measured_s, held_out| Compared {
+            table: 0,
+            key: Key::OpenUnits { units: 2, order, request: Bytes::mib(1) },
+            measured_s,
+            simulated_s: 0.5,
+            held_out,
+        };
+        let cells = vec![
+            cell(Order::Linear, 0.6, false),
+            cell(Order::Linear, 0.35, true),
+            cell(Order::Random, 0.45, false),
+        ];
+        let next = corrected(&model, &Comparison { cells }, &MissRates::new());
+        let [linear, random] = [&next.merge, &next.random_merge].map(|times| times.0[0].1);
+        assert!((linear - 0.2 * 1.5).abs() < 1e-9, "{linear}");
+        assert!((random - 0.2 * 0.75).abs() < 1e-9, "{random}");
+    }
+}

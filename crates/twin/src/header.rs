@@ -132,3 +132,53 @@ fn policy(model: Option<&WriteModel>, known: Known) -> Vec<(&'static str, String
     notes.push(("completes_broken_runs", "random writes inside an erase block are in jump_us".to_owned()));
     notes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measured::Measured;
+    use crate::options::Options;
+    use crate::reads::Reads;
+    use crate::write_model::TimeCurve;
+
+    /// The header of a profile with merges, by the FAT area and what else was found.
+    fn header_with(fat_area: Bytes, known: Option<Known>) -> String {
+        let measured = Measured {
+            name: String::new(),
+            device_name: String::new(),
+            source: String::new(),
+            capacity: None,
+            fat_area,
+            known,
+            tables: Vec::new(),
+            remarks: Vec::new(),
+        };
+        let options = Options { profile_name: String::new(), holdout: 0.5, seed: 1 };
+        let reads = Reads::default();
+        let input = FitInput { measured: &measured, options: &options, erase_block: 4 << 20, reads: &reads };
+        let model = WriteModel { merge: TimeCurve(vec![(512, 0.2)]), ..WriteModel::default() };
+        header(&input, Some(&model))
+    }
+
+    #[test]
+    fn only_what_was_found_is_said_to_be_found() {
+        let nothing = Some(Known::default());
+        let merge = Some(Known { merge_s: Some(0.2), ..Known::default() });
+        let limits =
+            Some(Known { open_units_linear: Some(5), open_units_random: Some(2), ..Known::default() });
+        let notes = [
+            ("# ftl.fat_area: small random writes are fast there.", Bytes::mib(4), nothing),
+            ("# merge_us: found in the run.", Bytes::ZERO, merge),
+            ("# open_units_linear: found in the run.", Bytes::ZERO, limits),
+            ("# open_units_random: found in the run.", Bytes::ZERO, limits),
+        ];
+        for (note, fat_area, known) in notes {
+            let with = header_with(fat_area, known);
+            assert!(with.lines().any(|line| line == note), "{note}: {with}");
+            for known in [nothing, None] {
+                let without = header_with(Bytes::ZERO, known);
+                assert!(without.lines().all(|line| line != note), "{note}: {without}");
+            }
+        }
+    }
+}

@@ -223,3 +223,38 @@ fn read_cells(sample: &flashscope_record::observation::AlignSample) -> [Cell; 3]
         },
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use flashscope_record::observation::{AlignData, AlignSample, OpenUnitsCell, OpenUnitsData, Times};
+
+    use super::*;
+
+    #[test]
+    fn times_of_zero_are_no_cells() {
+        let sample = AlignSample {
+            candidate: Bytes::mib(4),
+            boundary: None,
+            before: Duration::ZERO,
+            across: Duration::from_millis(2),
+            after: Duration::from_millis(1),
+        };
+        let reads = Data::Align(AlignData { samples: vec![sample], ..AlignData::default() });
+        let write = |units, milliseconds| {
+            let times = Times::Each(vec![Duration::from_millis(milliseconds); 2]);
+            OpenUnitsCell::round_robin((Order::Linear, units, Bytes::kib(64)), times)
+        };
+        let writes = Data::OpenUnits(OpenUnitsData {
+            erase_block: Bytes::mib(4),
+            cells: vec![write(1, 0), write(2, 3)],
+            ..OpenUnitsData::default()
+        });
+        let keys = |data: &Data| cells(data).iter().map(|cell| cell.key).collect::<Vec<Key>>();
+        let read = |side| Key::Read { candidate: Bytes::mib(4), side };
+        assert_eq!(keys(&reads), [read(Side::Across), read(Side::After)]);
+        let kept = Key::OpenUnits { units: 2, order: Order::Linear, request: Bytes::kib(64) };
+        assert_eq!(keys(&writes), [kept]);
+    }
+}

@@ -290,3 +290,43 @@ fn microseconds(seconds: f64) -> f64 {
 fn printable(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::write_model::OpeningRange;
+
+    #[test]
+    fn ranges_of_erase_blocks_become_bytes_and_end_with_the_device() {
+        let measured = Measured {
+            name: String::new(),
+            device_name: String::new(),
+            source: String::new(),
+            capacity: Some(Bytes::mib(64)),
+            fat_area: Bytes::ZERO,
+            known: None,
+            tables: Vec::new(),
+            remarks: Vec::new(),
+        };
+        let options = Options { profile_name: String::new(), holdout: 0.0, seed: 1 };
+        let reads = Reads::default();
+        let input = FitInput { measured: &measured, options: &options, erase_block: 4 << 20, reads: &reads };
+        let opening = |first, end, open_s| OpeningRange { first, end, open_s };
+        let slow = |first, end, factor| SlowRange { first, end, factor };
+        let model = WriteModel {
+            erase_block: 4 << 20,
+            openings: vec![opening(2, 5, 0.003), opening(10, u64::MAX, 0.001)],
+            slow_ranges: vec![slow(1, 3, 2.0), slow(14, 40, 0.5)],
+            ..WriteModel::default()
+        };
+        let openings = policy(&input, &model).opening;
+        let openings: Vec<(Bytes, Bytes, f64)> =
+            openings.iter().map(|each| (each.start, each.length, each.open_us)).collect();
+        let mib = Bytes::mib;
+        assert_eq!(openings, [(mib(8), mib(12), 3000.0), (mib(40), mib(24), 1000.0)]);
+        let regions = regions(&input, &model);
+        let regions: Vec<(Bytes, Bytes, f64)> =
+            regions.iter().map(|each| (each.start, each.length, each.write_factor)).collect();
+        assert_eq!(regions, [(mib(4), mib(8), 2.0), (mib(56), mib(8), 0.5)]);
+    }
+}

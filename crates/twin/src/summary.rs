@@ -49,4 +49,10 @@ mod tests {
         assert!((summary.p90 - 2.7).abs() < 1e-12);
         assert_eq!(Summary::of([]), Summary::default());
     }
+
+    #[test]
+    fn errors_are_shown_in_per_cent() {
+        let summary = Summary { cells: 12, median: 0.042, p90: 0.305 };
+        assert_eq!(summary.to_string(), "  12 cells, error   4.2 % median,  30.5 % p90");
+    }
 }

@@ -9,7 +9,7 @@ use flashscope_flashbench::Command;
 use flashscope_flashbench::parse::parse;
 use flashscope_record::observation::{
     AlignData, AlignSample, Conditions, Data, Ended, Observations, OpenUnitsCell, OpenUnitsData, Order,
-    Source, Times,
+    Source, Times, WriteSizeCell, WriteSizeData,
 };
 use flashscope_record::run_file::RunFile;
 use flashscope_sim::Profile;
@@ -134,6 +134,26 @@ fn bus_of_a_fitted_profile_carries_its_fastest_writes() {
 }
 
 #[test]
+fn stick_of_a_log_without_a_capacity_holds_its_tables_and_its_boundaries() {
+    let mut text = "$ flashbench -O --open-au-nr=64 --erasesize=$[8*1024*1024] \
+                    --blocksize=$[512*1024] /dev/x\n"
+        .to_owned();
+    for (size, speed) in
+        [("8MiB", "9.5M/s"), ("4MiB", "9.4M/s"), ("2MiB", "9.2M/s"), ("1MiB", "9M/s"), ("512KiB", "8.5M/s")]
+    {
+        text += &format!("{size} {speed}\n");
+    }
+    let everything = Options { holdout: 0.0, ..options(1) };
+    let many = fit(&measured(text.as_bytes()), &everything).unwrap();
+    assert_eq!(many.comparison.cells.len(), 5, "every row of 64 erase blocks is repeated");
+    // Twelve erase blocks apart, from 16 MiB on.
+    assert!(many.profile.capacity >= Bytes::mib(16) + Bytes::mib(8) * (12 * 63 + 1), "{}", many.toml);
+    // Boundaries of up to 8 GiB were read on a card of 32 GB.
+    let card = fitted(PQI).profile.capacity.get();
+    assert!((31_000_000_000..32_500_000_000).contains(&card), "{card}");
+}
+
+#[test]
 fn log_with_too_few_cells_is_refused() {
     let text = b"$ flashbench -O --open-au-nr=2 --erasesize=$[4*1024*1024] /dev/x\n4MiB 5M/s\n2MiB 4M/s\n";
     let error = fit(&measured(text), &options(1)).unwrap_err();
@@ -184,6 +204,26 @@ fn writes_of_a_run_count_by_the_later_half_of_their_requests() {
 }
 
 #[test]
+fn random_writes_to_one_new_block_count_only_where_no_search_made_random_ones() {
+    let cell = |kib| WriteSizeCell {
+        order: Order::Random,
+        request: Bytes::kib(kib),
+        start: None,
+        times: Times::Each(vec![Duration::from_millis(9); 2]),
+    };
+    let sizes = WriteSizeData { cells: vec![cell(64), cell(128)], ..WriteSizeData::default() };
+    let counted = |search: Data| {
+        let cells = milliseconds(vec![search, Data::WriteSize(sizes.clone())]);
+        let is_single = |key: &Key| matches!(key, Key::OpenUnits { units: 1, order: Order::Random, .. });
+        cells.iter().filter(|(key, _)| is_single(key)).count()
+    };
+    let linear: [(Order, u32, &[u64]); 2] = [(Order::Linear, 1, &[4, 4]), (Order::Linear, 3, &[5, 5])];
+    assert_eq!(counted(open_units(&linear)), 2, "the only random writes");
+    let random: [(Order, u32, &[u64]); 1] = [(Order::Random, 2, &[7, 7])];
+    assert_eq!(counted(open_units(&random)), 0, "the rows of the search are longer");
+}
+
+#[test]
 fn reads_of_a_run_count_by_the_fastest_at_each_boundary() {
     let sample = |candidate, boundary, across| AlignSample {
         candidate,
@@ -202,4 +242,27 @@ fn reads_of_a_run_count_by_the_fastest_at_each_boundary() {
     let key = |side| Key::Read { candidate: Bytes::mib(4), side };
     let expected = [(key(Side::Before), 1.0), (key(Side::Across), 15.0), (key(Side::After), 2.0)];
     assert_eq!(milliseconds(vec![Data::Align(data)]), expected);
+}
+
+#[test]
+fn writes_of_a_run_count_in_the_sizes_of_flashbench() {
+    let sizes = [Bytes::kib(48), Bytes::kib(64), Bytes::mib(3), Bytes::mib(4), Bytes::mib(8)];
+    let cell = |request| WriteSizeCell {
+        order: Order::Linear,
+        request,
+        start: None,
+        times: Times::Each(vec![Duration::from_millis(9); 2]),
+    };
+    let counted = |erase_block| -> Vec<Bytes> {
+        let cells = sizes.map(cell).into();
+        let data = WriteSizeData { erase_block: Some(erase_block), cells, ..WriteSizeData::default() };
+        let request = |(key, _): &(Key, f64)| match key {
+            Key::OpenUnits { request, .. } => *request,
+            _ => panic!("{key}"),
+        };
+        milliseconds(vec![Data::WriteSize(data)]).iter().map(request).collect()
+    };
+    assert_eq!(counted(Bytes::mib(4)), [Bytes::kib(64), Bytes::mib(4)]);
+    // Where the erase block is no power of two, its halves and powers of two below it.
+    assert_eq!(counted(Bytes::mib(6)), sizes[..4]);
 }

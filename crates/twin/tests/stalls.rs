@@ -69,5 +69,7 @@ fn twin_of_a_stalling_stick_copies_a_file_as_slowly() {
 
 #[test]
 fn twin_of_a_stick_without_stalls_has_none() {
-    assert_eq!(twin(&Profile::builtin("transcend-8g").unwrap()).profile.background, None);
+    let profile = twin(&Profile::builtin("transcend-8g").unwrap()).profile;
+    assert_eq!(profile.background, None);
+    assert_eq!(profile.read.basis, Basis::Measured, "its reads are those that were measured");
 }

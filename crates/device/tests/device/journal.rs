@@ -5,7 +5,7 @@
 use flashscope_device::layer::Faulty;
 use flashscope_device::layer::journal::{
     JournalContents, JournalError, JournalMedium, JournalStart, Journaled, MemoryStore, Recognition,
-    recognise, restore,
+    recognise, resembles, restore,
 };
 use flashscope_device::memory::MemoryDevice;
 use flashscope_device::{
@@ -348,4 +348,27 @@ fn changed_or_other_medium_is_not_recognised() {
     assert!(Recognition { has_serial: true, ..without_places }.is_same());
     let smaller = recognise(&contents, &medium(Bytes::mib(2)), &mut device).unwrap_err();
     assert!(matches!(smaller, JournalError::OtherMedium { .. }), "{smaller}");
+}
+
+/// Blank places are equal on all media that hold little.
+#[test]
+fn only_a_medium_with_saved_data_resembles_the_saved_one() {
+    let (mut same, mut store) = journaled(half_full(), MemoryStore::default()).into_parts();
+    let header = JournalContents::header(&mut store).unwrap();
+    assert!(resembles(&header, &mut same));
+    let mut other = MemoryDevice::new(CAPACITY);
+    assert!(!resembles(&header, &mut other), "all of it is blank");
+    other.run(Op::write(ByteRange::new(Bytes::ZERO, CAPACITY / 2), Pattern::new(3))).unwrap();
+    assert!(!resembles(&header, &mut other), "its first half holds other data");
+}
+
+#[test]
+fn places_of_a_small_medium_are_remembered_once() {
+    let capacity = Bytes::kib(64);
+    let start = JournalStart { medium: medium(capacity), ..JournalStart::default() };
+    let small = Journaled::start(MemoryDevice::new(capacity), MemoryStore::default(), start).unwrap();
+    let (_, mut store) = small.into_parts();
+    let places = JournalContents::header(&mut store).unwrap().places;
+    let ranges: Vec<ByteRange> = places.iter().map(|place| place.range).collect();
+    assert_eq!(ranges, (0..16).map(|index| kib(4 * index, 4)).collect::<Vec<_>>());
 }

@@ -233,6 +233,15 @@ mod tests {
         assert_eq!(Pages::of(&writes[..1], PAGE, 0.0), None);
     }
 
+    /// The time of a page would be that of a rounding error.
+    #[test]
+    fn writes_of_one_size_show_no_times_of_pages() {
+        for seconds in [[0.003, 0.005], [0.006, 0.009], [0.007, 0.008], [0.01, 0.012]] {
+            let writes: Vec<Write> = seconds.map(|seconds| (3 * PAGE, seconds)).into();
+            assert_eq!(Pages::of(&writes, PAGE, 0.0), None, "{seconds:?}");
+        }
+    }
+
     #[test]
     fn log_is_what_the_extra_time_of_random_writes_pays_for() {
         let pages = Pages { overhead_s: 0.001, page_s: 0.002, partial_s: 0.003 };

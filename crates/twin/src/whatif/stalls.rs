@@ -85,3 +85,26 @@ impl Calm {
         Some(seconds * request.as_f64() / smaller.as_f64())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A stall takes 0.2 s, so that a write with more than half of one too much stalled.
+    #[test]
+    fn writes_that_take_longer_than_their_bytes_explain_have_stalled() {
+        let mut calm = Calm { margin_s: 0.2 * STALLED_MIN, shortest_s: BTreeMap::new() };
+        let mut keep = |kib, milliseconds: &[u64]| {
+            let mut each: Vec<Duration> =
+                milliseconds.iter().map(|each| Duration::from_millis(*each)).collect();
+            calm.keep(Bytes::kib(kib), &mut each);
+            each
+        };
+        assert_eq!(keep(16, &[10, 300, 12]), [10, 12].map(Duration::from_millis));
+        // By the smaller writes 40 ms.
+        assert_eq!(keep(64, &[45, 139, 141]), [45, 139].map(Duration::from_millis));
+        // All of them stalled, so that they say nothing about larger ones.
+        assert!(keep(128, &[200, 220]).is_empty());
+        assert_eq!(keep(256, &[270, 290]), [270].map(Duration::from_millis));
+    }
+}

@@ -192,3 +192,65 @@ fn known_erase_block(findings: &[Finding]) -> Result<(), TwinError> {
         None => Err(TwinError::NoGeometry { reason: None }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_record::finding::{BlockEvidence, Confidence, Evidence};
+
+    use super::*;
+    use crate::compare::Compared;
+    use crate::measured::{Side, Table};
+
+    #[test]
+    fn error_is_the_mean_of_sequential_writes_without_outliers() {
+        let cell =
+            |key, simulated_s| Compared { table: 0, key, measured_s: 1.0, simulated_s, held_out: false };
+        let write = |order| Key::OpenUnits { units: 1, order, request: Bytes::kib(64) };
+        let [linear, random] = [Order::Linear, Order::Random].map(write);
+        let read = Key::Read { candidate: Bytes::mib(4), side: Side::Across };
+        let cells = vec![
+            cell(linear, 1.0),
+            cell(linear, 0.3_f64.exp()),
+            cell(linear, (-0.4_f64).exp()),
+            cell(linear, 9.0),
+            cell(random, 2.0),
+            cell(read, 2.0),
+        ];
+        // 0, 0.3, 0.4, and 0.5 at most.
+        assert!((error(&Comparison { cells }) - 0.3).abs() < 1e-9);
+        assert!(error(&Comparison { cells: Vec::new() }).abs() < 1e-9);
+    }
+
+    #[test]
+    fn only_rows_of_open_units_that_say_nothing_new_are_left_out() {
+        let (erase_block, smallest, order) = (Bytes::mib(4), Bytes::kib(64), Order::Linear);
+        let row = |open_units: u32| Command::OpenUnits { erase_block, open_units, smallest, order };
+        let others = [
+            Command::Align { read: Bytes::kib(1) },
+            Command::FindFat { erase_block, units: 6, smallest, order },
+        ];
+        let commands = others.into_iter().chain((0..=40).map(row));
+        let tables = commands.map(|command| Table { command, lines: 0..=0, cells: Vec::new() }).collect();
+        let mut measured = Measured {
+            name: String::new(),
+            device_name: String::new(),
+            source: String::new(),
+            capacity: None,
+            fat_area: Bytes::ZERO,
+            known: None,
+            tables,
+            remarks: Vec::new(),
+        };
+        let limit = Finding::exact(
+            FindingId::OpenUnitsLinear,
+            Value::Count(21),
+            Confidence::new(0.9),
+            Evidence::Blocks(BlockEvidence::ShortMerge { extra_s: 0.1 }),
+        );
+        thin(&mut measured, &[limit]);
+        let kept: Vec<Command> = measured.tables.iter().map(|table| table.command).collect();
+        let units = [0, 1, 2, 3, 4, 6, 8, 12, 16, 20, 21, 22, 24, 32];
+        let expected: Vec<Command> = others.into_iter().chain(units.into_iter().map(row)).collect();
+        assert_eq!(kept, expected);
+    }
+}

@@ -222,4 +222,30 @@ mod tests {
         assert_eq!(tried(2), [false, true]);
         assert_eq!(tried(3), [false], "no merge shows an eviction");
     }
+
+    #[test]
+    fn switches_are_timed_up_to_the_open_units_and_merges_beyond() {
+        let write = |units, seconds| WriteCell {
+            target: WriteTarget::RoundRobin(units),
+            order: Order::Linear,
+            request: 1 << 20,
+            seconds,
+        };
+        let writes = [write(1, 0.1), write(2, 0.15), write(3, 0.45)];
+        let structure = Structure {
+            linear: 2,
+            random: 1,
+            random_victim: false,
+            small_up_to: 0,
+            limits_seen: [true, false],
+        };
+        let located = WriteModel { erase_block: 4 << 20, ..WriteModel::default() };
+        let model = build(&located, structure, &writes, &MissRates::new());
+        let time = |line: &TimeCurve| {
+            assert_eq!(line.0.len(), 1, "{line:?}");
+            (line.0[0].1 * 1e6).round() / 1e6
+        };
+        // Three quarters of the erase block are merged in 0.3 s.
+        assert_eq!([time(&model.append), time(&model.switch), time(&model.merge)], [0.1, 0.15, 0.4]);
+    }
 }

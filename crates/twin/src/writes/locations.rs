@@ -130,3 +130,22 @@ fn add(located: &mut WriteModel, unit: u64, effect: Effect, block: f64) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_units_differ_by_a_factor_and_opened_ones_by_a_time_per_byte() {
+        let line = |time: fn(f64) -> f64| {
+            let sizes = [16_u64 << 10, 64 << 10, 256 << 10, 1 << 20];
+            TimeCurve(sizes.map(|size| (size, time(bytes_f64(size)))).into())
+        };
+        let usual = line(|bytes| 0.002 + bytes * 1e-7);
+        let slow = Effect::between(&line(|bytes| 2.0 * (0.002 + bytes * 1e-7)), &usual).unwrap();
+        assert!(!slow.is_additive && (slow.factor - 2.0).abs() < 1e-9, "{slow:?}");
+        let opened = Effect::between(&line(|bytes| 0.002 + bytes * 1.5e-7), &usual).unwrap();
+        assert!(opened.is_additive && (opened.per_byte_s - 5e-8).abs() < 1e-12, "{opened:?}");
+        assert!(Effect::between(&usual, &usual).is_none());
+    }
+}

@@ -67,3 +67,40 @@ fn simpler(model: &WriteModel) -> Vec<WriteModel> {
     }
     models
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_record::observation::Order;
+
+    use super::*;
+    use crate::write_model::{TimeCurve, WriteTarget};
+
+    /// What is left of these times of sequential writes by their size, if each is a number of the model.
+    fn pruned(points: &[(u64, f64)], budget: usize) -> Vec<(u64, f64)> {
+        let write = |(request, seconds): &(u64, f64)| WriteCell {
+            target: WriteTarget::RoundRobin(1),
+            order: Order::Linear,
+            request: *request,
+            seconds: *seconds,
+        };
+        let writes: Vec<WriteCell> = points.iter().map(write).collect();
+        let mut model = WriteModel {
+            erase_block: 4 << 20,
+            open_linear: 1,
+            open_random: 1,
+            append: TimeCurve(points.to_vec()),
+            ..WriteModel::default()
+        };
+        prune(&mut model, &writes, &MissRates::new(), budget);
+        model.append.0
+    }
+
+    #[test]
+    fn numbers_are_removed_down_to_the_budget_and_below_it_if_they_have_no_effect() {
+        let bent: [(u64, f64); 3] = [(64 << 10, 0.01), (256 << 10, 0.09), (1 << 20, 0.1)];
+        assert_eq!(pruned(&bent, 3), bent);
+        assert_eq!(pruned(&bent, 2).len(), 2);
+        let straight: [(u64, f64); 3] = [(1 << 18, 0.02), (2 << 18, 0.03), (3 << 18, 0.04)];
+        assert_eq!(pruned(&straight, 3).len(), 2, "two points are a line");
+    }
+}

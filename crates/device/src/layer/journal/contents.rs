@@ -196,3 +196,66 @@ fn is_sound(store: &mut dyn JournalStore, head: Head, position: u64) -> Result<b
     let (data, sum) = data.split_at(data.len() - 8);
     Ok(sum == Checksum::of(data).to_le_bytes())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layer::journal::format::record;
+    use crate::layer::journal::{JournalMedium, JournalStart, MemoryStore};
+
+    /// The header of a medium of 64 KiB.
+    fn header() -> Vec<u8> {
+        let medium = JournalMedium { capacity: Bytes::kib(64), ..JournalMedium::default() };
+        JournalHeader { start: JournalStart { medium, ..JournalStart::default() }, places: Vec::new() }
+            .encode()
+    }
+
+    fn read(records: &[Vec<u8>]) -> Result<JournalContents, JournalError> {
+        let mut store = MemoryStore::default();
+        store.append(&header()).unwrap();
+        store.append(&records.concat()).unwrap();
+        JournalContents::read(&mut store)
+    }
+
+    /// The record of 4 KiB at this number of KiB.
+    fn record_at(kib: u64, sequence: u64) -> Vec<u8> {
+        let data: Vec<u8> = (0..=255).cycle().take(4096).collect();
+        record(Bytes::kib(kib), &data, sequence)
+    }
+
+    #[test]
+    fn journal_that_ends_inside_a_record_holds_the_records_before_it() {
+        let (first, second) = (record_at(0, 0), record_at(4, 1));
+        for kept in [1, HEAD / 2, HEAD - 1, HEAD, HEAD + 1, second.len() - 1] {
+            let contents = read(&[first.clone(), second[..kept].to_vec()]).unwrap();
+            assert_eq!((contents.is_cut, contents.saved()), (true, Bytes::kib(4)), "{kept} bytes");
+        }
+        let extended = read(&[first.clone(), vec![0; 100]]).unwrap();
+        assert_eq!((extended.is_cut, extended.saved()), (true, Bytes::kib(4)));
+        let whole = read(&[first, second]).unwrap();
+        assert_eq!((whole.is_cut, whole.saved()), (false, Bytes::kib(8)));
+    }
+
+    #[test]
+    fn message_of_a_damaged_record_names_its_number_and_place() {
+        for byte in [0, HEAD] {
+            let mut records = [0, 1, 2].map(|index| record_at(4 * index, index));
+            records[1][byte] ^= 1;
+            let message = read(&records).unwrap_err().to_string();
+            let start = header().len() + records[0].len();
+            assert!(message.contains(&format!("record 2 at byte {start}")), "{message}");
+        }
+        let message = read(&[record_at(0, 0), record_at(64, 1)]).unwrap_err().to_string();
+        assert!(message.contains("the range of record 2"), "behind the end of the medium: {message}");
+    }
+
+    /// A measurement may end before its first write.
+    #[test]
+    fn restored_journal_is_done_with_and_without_records() {
+        for records in [Vec::new(), vec![record_at(0, 0)]] {
+            let done = read(&records).unwrap().done_record().to_vec();
+            let restored = read(&[records.concat(), done]).unwrap();
+            assert!(restored.is_done && !restored.is_cut, "{} records", records.len());
+        }
+    }
+}

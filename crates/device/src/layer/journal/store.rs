@@ -137,3 +137,20 @@ impl JournalStore for MemoryStore {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn power_cut_keeps_what_was_durable_and_the_first_bytes_of_the_rest() {
+        let mut store = MemoryStore::default();
+        store.append(b"durable").unwrap();
+        store.make_durable().unwrap();
+        store.append(b"later").unwrap();
+        assert_eq!(store.undurable(), 5);
+        let left = store.after_power_cut(2);
+        assert_eq!(left.bytes, b"durablela");
+        assert_eq!(left.undurable(), 0);
+    }
+}

@@ -93,4 +93,18 @@ mod tests {
             assert!(correlation.abs() < 0.016, "lag {lag}: {correlation}");
         }
     }
+
+    #[test]
+    fn every_order_of_three_entries_is_equally_likely() {
+        let mut rng = StreamRng::new(1, 1);
+        let mut counts = std::collections::BTreeMap::new();
+        for _ in 0..6000 {
+            let mut entries = [0_u16, 1, 2];
+            shuffle(&mut entries, &mut rng);
+            *counts.entry(entries).or_insert(0_u32) += 1;
+        }
+        assert_eq!(counts.len(), 6, "{counts:?}");
+        // Five standard deviations are 144.
+        assert!(counts.values().all(|count| count.abs_diff(1000) < 144), "{counts:?}");
+    }
 }
