@@ -64,4 +64,18 @@ mod tests {
             assert!(text.parse::<Chs>().is_err(), "{text}");
         }
     }
+
+    #[test]
+    fn the_least_and_the_largest_geometry_are_taken_up_to_the_last_cylinder() {
+        for (heads, sectors) in [(1, 1), (1, 63), (255, 1), (255, 63)] {
+            assert_eq!(format!("{heads}/{sectors}").parse::<Chs>(), Ok(Chs { heads, sectors }));
+        }
+        let (least, largest) = (Chs { heads: 1, sectors: 1 }, Chs { heads: 255, sectors: 63 });
+        assert_eq!((field(0, least), field(5, least)), ([0, 1, 0], [0, 1, 5]));
+        assert_eq!(field(255 * 63, largest), [0, 1, 1]);
+        // The first and the last sector of cylinder 1023; what lies behind has the address of the last one.
+        assert_eq!(field(1023 * 255 * 63, largest), [0, 1 | 3 << 6, 0xff]);
+        let last = 1024 * 255 * 63 - 1;
+        assert_eq!([field(last, largest), field(last + 1, largest)], [[254, 63 | 3 << 6, 0xff]; 2]);
+    }
 }

@@ -401,6 +401,7 @@ fn partition(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::medium::{EraseBlock, EraseBlockSource, Identity};
 
     #[test]
     fn a_kept_filesystem_is_named_only_where_the_purpose_suggests_another() {
@@ -412,5 +413,56 @@ mod tests {
         assert_eq!(of("fuseblk"), (Purpose::Share, Some(FilesystemKind::Ntfs)));
         assert_eq!(of("xfs"), (Purpose::LinuxData, Some(FilesystemKind::Xfs)));
         assert_eq!([of("ext4"), of("hfsplus")], [(Purpose::LinuxData, None); 2]);
+    }
+
+    /// A stick of 8 GiB with erase blocks of 4 MiB.
+    fn medium() -> Medium {
+        Medium {
+            target: "/dev/sdb".to_owned(),
+            capacity: Bytes::gib(8),
+            true_size: None,
+            logical_block: SECTOR,
+            erase_block: EraseBlock { size: Bytes::mib(4), source: EraseBlockSource::Given },
+            fat_area: None,
+            identity: Identity::default(),
+        }
+    }
+
+    /// Why each partition has its size.
+    fn why_sizes(purpose: Purpose) -> Vec<Because> {
+        let planned = plan(&medium(), &Wish::new(purpose, 1)).unwrap();
+        let of_size = |reason: &&Reason| reason.number == PlanNumber::PartitionSize;
+        planned.reasons().filter(of_size).map(|reason| reason.because).collect()
+    }
+
+    #[test]
+    fn only_the_first_partition_of_a_board_has_the_size_of_a_boot_partition() {
+        assert_eq!(why_sizes(Purpose::BoardBoot), [Because::BootPartition, Because::EndOnEdge]);
+        for purpose in [Purpose::Share, Purpose::LinuxData, Purpose::LinuxRoot, Purpose::Camera] {
+            assert_eq!(why_sizes(purpose), [Because::EndOnEdge], "{purpose}");
+        }
+    }
+
+    #[test]
+    fn sizes_of_disk_and_partition_are_given_in_sectors() {
+        let planned = plan(&medium(), &Wish::new(Purpose::LinuxData, 1)).unwrap();
+        assert_eq!(planned.table.reason.arithmetic, "8 GiB / 512 B = 16777216 sectors");
+        let size = planned.reasons().find(|reason| reason.number == PlanNumber::PartitionSize).unwrap();
+        assert_eq!((size.value.as_str(), size.arithmetic.as_str()), ("16769024 sectors", "16777216 - 8192"));
+    }
+
+    #[test]
+    fn geometry_is_kept_in_an_mbr_and_refused_in_a_gpt() {
+        let with = |table, chs| {
+            let wish = Wish { table, chs, ..Wish::new(Purpose::LinuxData, 1) };
+            plan(&medium(), &wish).map(|planned| (planned.table.kind, planned.table.chs))
+        };
+        let chs = Some(Chs { heads: 224, sectors: 56 });
+        for table in [None, Some(TableKind::Mbr)] {
+            assert_eq!(with(table, chs), Ok((TableKind::Mbr, chs)));
+            assert_eq!(with(table, None), Ok((TableKind::Mbr, None)));
+        }
+        assert_eq!(with(Some(TableKind::Gpt), chs), Err(PlanError::ChsInGpt));
+        assert_eq!(with(Some(TableKind::Gpt), None), Ok((TableKind::Gpt, None)));
     }
 }

@@ -240,6 +240,7 @@ pub fn is_persistent_name(path: &Path, roots: &Roots) -> bool {
 mod tests {
     use super::*;
     use crate::agreed::Agreed;
+    use crate::trial_mount::has_agreed_medium;
 
     /// A copy of a machine's trees, with changes.
     struct Machine {
@@ -446,6 +447,61 @@ mod tests {
             let text = desktop.permit("sdb", None).unwrap_err();
             assert_eq!(text.contains("the running system"), stick_is_refused, "{place}: {text}");
         }
+    }
+
+    /// A device file of this machine and its number; `None`, with a message, where no disk has one.
+    fn device_file() -> Option<(PathBuf, String)> {
+        let numbered = |path: PathBuf| {
+            let found = std::fs::metadata(&path).ok().filter(|found| found.file_type().is_block_device())?;
+            let (major, minor) = (rustix::fs::major(found.rdev()), rustix::fs::minor(found.rdev()));
+            Some((path, format!("{major}:{minor}")))
+        };
+        let found = std::fs::read_dir("/dev").unwrap().flatten().find_map(|entry| numbered(entry.path()));
+        if found.is_none() {
+            let requires_all = std::env::var("FLASHSCOPE_REQUIRE_ALL").as_deref() == Ok("1");
+            assert!(!requires_all, "must not be skipped: there is no block device here");
+            #[expect(clippy::print_stderr, reason = "a skipped test reports it")]
+            {
+                eprintln!("skipped: there is no block device here");
+            }
+        }
+        found
+    }
+
+    /// Swap space and loop devices name a disk by any of its device files, e.g. one of device mapper.
+    #[test]
+    fn user_of_a_disk_is_found_by_any_name_and_is_not_taken_for_one_of_another_disk() {
+        let Some((file, number)) = device_file() else { return };
+        let is_it = |number: &str| {
+            let machine = Machine::new("desktop").with("sys/block/sdb/dev", &format!("{number}\n"));
+            let machine = machine.linked("names/another", file.to_str().unwrap());
+            let another = machine.directory.path().join("names/another");
+            let (copy, live) = (Roots::copy(machine.directory.path()), Roots::default());
+            let node = Sysfs::at(&copy.sysfs).disk("sdb").unwrap();
+            assert!(is_device_file("/dev/sdb", &node, &copy));
+            [&live, &copy].map(|roots| is_device_file(another.to_str().unwrap(), &node, roots))
+        };
+        // Numbers of a copy are those of another machine.
+        assert_eq!((is_it(&number), is_it("0:0")), ([true, false], [false, false]));
+    }
+
+    #[test]
+    fn path_has_the_agreed_medium_only_while_that_medium_is_there() {
+        let Some((file, number)) = device_file() else { return };
+        let machine = Machine::new("desktop").with("proc/self/mountinfo", NOTHING_MOUNTED);
+        let link = format!("sys/dev/block/{number}");
+        std::fs::remove_file(machine.directory.path().join(&link)).ok();
+        let machine = machine.linked(&link, "sys/block/sdb");
+        let medium = machine.permit("sdb", None).unwrap().medium;
+        let has =
+            |consent: &dyn Consent| has_agreed_medium(&file, consent, &Roots::copy(machine.directory.path()));
+        let consent = || Agreed::to_erase("/dev/sdb");
+        assert!(has(&consent().of_medium(&medium)));
+        assert!(!has(&consent().of_medium("sdb 9 1")));
+        assert!(!has(&consent()), "agreed to for an image file");
+        let machine = machine.with("sys/block/sdb/diskseq", "12\n");
+        let later = Roots::copy(machine.directory.path());
+        assert!(!has_agreed_medium(&file, &consent().of_medium(&medium), &later), "another stick since");
     }
 
     #[test]

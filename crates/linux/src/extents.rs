@@ -199,4 +199,22 @@ mod tests {
             assert_eq!(starts, [8, 32]);
         }
     }
+
+    /// Only root may ask for clusters, and not every filesystem has an answer.
+    #[test]
+    fn last_cluster_of_a_file_ends_with_the_file() {
+        let file = tempfile::tempfile_in(std::env::temp_dir()).unwrap();
+        let size = 10_000;
+        file.write_all_at(&vec![1; size], 0).unwrap();
+        file.sync_all().unwrap();
+        match by_blocks(&file) {
+            Ok(found) => {
+                let end = found.last().map(|extent| extent.in_file.end());
+                assert!(end.is_none_or(|end| end == Bytes::new(size as u64)), "{found:?}");
+                let touches = |pair: &[FileExtent]| pair[0].in_file.end() == pair[1].in_file.offset;
+                assert!(found.windows(2).all(touches), "{found:?}");
+            }
+            Err(error) => assert!(error.raw_os_error().is_some(), "{error}"),
+        }
+    }
 }

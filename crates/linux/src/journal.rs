@@ -264,5 +264,11 @@ mod tests {
         std::os::unix::fs::symlink("../../sdb/sdb1", volume.join("slaves/sdb1")).unwrap();
         assert!(stands_on(&disk("dm-0"), &disk("sdb"), &sysfs, LEVELS_MAX));
         assert!(!stands_on(&disk("dm-0"), &disk("sdc"), &sysfs, LEVELS_MAX));
+        // The search ends although this volume is below itself.
+        let itself = directory.path().join("sys/block/dm-1");
+        fs::create_dir_all(itself.join("slaves")).unwrap();
+        std::os::unix::fs::symlink("../../dm-1", itself.join("slaves/dm-1")).unwrap();
+        assert_eq!(disk("dm-1").entries("slaves").len(), 1);
+        assert!(!stands_on(&disk("dm-1"), &disk("sdb"), &sysfs, LEVELS_MAX));
     }
 }

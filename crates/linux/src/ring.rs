@@ -294,8 +294,8 @@ mod tests {
     use crate::clock::Clock;
     use crate::target::TargetKind;
 
-    #[test]
-    fn requests_without_space_in_the_ring_are_submitted_later() {
+    /// A file of 1 MiB, with a queue depth of 16.
+    fn target() -> Target {
         let file = tempfile::tempfile().unwrap();
         file.set_len(Bytes::mib(1).get()).unwrap();
         let capabilities = Capabilities {
@@ -308,9 +308,32 @@ mod tests {
             discard: false,
         };
         let kind = TargetKind::File;
-        let target =
-            Target { file: file.into(), capabilities, kind, is_buffered: true, clock: Clock::start() };
-        let read = || Op::read(ByteRange::new(Bytes::ZERO, Bytes::kib(4)));
+        Target { file: file.into(), capabilities, kind, is_buffered: true, clock: Clock::start() }
+    }
+
+    fn read() -> Op {
+        Op::read(ByteRange::new(Bytes::ZERO, Bytes::kib(4)))
+    }
+
+    /// A queue that is filled with one request after another would measure no queue.
+    #[test]
+    fn requests_of_a_batch_are_in_flight_together() {
+        let target = target();
+        let mut engine = RingEngine::new(&target, 16, true).unwrap();
+        // Three are more than an eighth of the queue.
+        for tag in 0..3 {
+            engine.submit(&target, Tag(tag), read()).unwrap();
+        }
+        let served: Vec<Completion> = std::iter::from_fn(|| engine.wait(&target).unwrap()).collect();
+        assert_eq!(served.len(), 3);
+        for completion in &served {
+            assert_eq!(completion.submitted_at, served[0].submitted_at, "{:?}", completion.tag);
+        }
+    }
+
+    #[test]
+    fn requests_without_space_in_the_ring_are_submitted_later() {
+        let target = target();
         // Sixteen slots, and space for one entry.
         let mut engine = RingEngine::with_ring(set_up(1).unwrap(), &target, 16).unwrap();
         for tag in 0..3 {

@@ -354,6 +354,16 @@ mod tests {
         assert!(!target.write(beyond, &[7]).unwrap());
     }
 
+    /// /dev/null refuses direct I/O when it is opened, as some filesystems do.
+    #[test]
+    fn direct_mode_that_is_refused_at_opening_is_no_error() {
+        let null = std::fs::File::options().write(true).open("/dev/null").unwrap();
+        let mut target = WriteTarget::new("/dev/null".to_owned(), null.into(), None);
+        assert!(!target.open(WriteMode::Direct, None).unwrap());
+        assert!(target.open(WriteMode::Synchronous, None).unwrap());
+        assert!(target.open(WriteMode::Buffered, None).unwrap());
+    }
+
     #[test]
     fn sources_generate_zeros_and_random_bytes() {
         let directory = tempfile::tempdir().unwrap();
@@ -409,6 +419,8 @@ mod tests {
         assert!(matches!(refused, WriteTargetError::TooSmall { .. }), "{refused}");
         assert!(is_unchanged(&directory));
         assert!(target.write(Bytes::ZERO, &[0; 1024]).unwrap() && !is_unchanged(&directory));
+        assert!(target.write(Bytes::mib(1) - Bytes::new(512), &[0; 512]).unwrap(), "the last bytes fit");
+        assert_eq!(std::fs::metadata(directory.path().join("image")).unwrap().len(), 1 << 20);
     }
 
     /// A tool that this process starts would keep the disk claimed.

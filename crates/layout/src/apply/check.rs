@@ -109,3 +109,64 @@ fn is_identifier(text: &str) -> bool {
         && text.len() <= UUID_LENGTH
         && text.chars().all(|c| c.is_ascii_hexdigit() || c == '-')
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::memory::MemoryDevice;
+
+    use super::*;
+    use crate::filesystem::FilesystemKind;
+    use crate::medium::{EraseBlock, EraseBlockSource, Identity, Medium};
+    use crate::planner::{Wish, plan};
+    use crate::purpose::Purpose;
+
+    const CAPACITY: Bytes = Bytes::mib(100);
+
+    /// A plan with this number of partitions of 16 MiB, without gaps.
+    fn with_partitions(count: u32) -> Plan {
+        let medium = Medium {
+            target: "memory".to_owned(),
+            capacity: CAPACITY,
+            true_size: None,
+            logical_block: Bytes::new(512),
+            erase_block: EraseBlock { size: Bytes::mib(4), source: EraseBlockSource::Given },
+            fat_area: None,
+            identity: Identity::default(),
+        };
+        let wish = Wish { filesystem: Some(FilesystemKind::Ext4), ..Wish::new(Purpose::LinuxData, 1) };
+        let mut planned = plan(&medium, &wish).unwrap();
+        let first = planned.partitions.remove(0);
+        for index in 0..count {
+            let mut partition = Partition { number: index + 1, ..first.clone() };
+            partition.placement.start = Bytes::mib(4) + Bytes::mib(16) * u64::from(index);
+            partition.placement.size = Bytes::mib(16);
+            planned.partitions.push(partition);
+        }
+        planned
+    }
+
+    #[test]
+    fn up_to_four_partitions_are_taken() {
+        let device = MemoryDevice::new(CAPACITY);
+        for count in 1..=4 {
+            assert!(check(&with_partitions(count), &device).is_ok(), "{count}");
+        }
+        for count in [0, 5] {
+            let refused = check(&with_partitions(count), &device).unwrap_err();
+            let why = format!("it has {count} partitions");
+            assert!(matches!(&refused, ApplyError::Impossible(what) if *what == why), "{refused}");
+        }
+    }
+
+    #[test]
+    fn identifiers_are_up_to_36_hexadecimal_digits_and_dashes() {
+        let longest = "8c9e5c5a-1b1e-4f4b-9f6e-3a2b1c0d9e8f";
+        for text in ["7", "1234ABCD", "1234abcd-01", longest] {
+            assert!(is_identifier(text), "{text}");
+        }
+        let longer = format!("{longest}0");
+        for text in ["", "-", "-1234", "--------", "0x1", "12 34", "1234\nsize=1", "g", &longer] {
+            assert!(!is_identifier(text), "{text}");
+        }
+    }
+}

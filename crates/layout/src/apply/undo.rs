@@ -490,3 +490,40 @@ pub fn restore(
     }
     Ok(restored)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether the header of a medium of 1 MiB may save these ranges, each an offset and a length.
+    fn is_sound(ranges: &[(u64, u64)]) -> bool {
+        let saved = |(offset, length): &(u64, u64)| SavedRange {
+            offset: Bytes::new(*offset),
+            length: Bytes::new(*length),
+            applied: 1,
+        };
+        let header = UndoHeader {
+            flashscope: "0.1.0".to_owned(),
+            target: "/dev/sdb".to_owned(),
+            identity: Identity { capacity: Bytes::mib(1), ..Identity::default() },
+            logical_block: Bytes::new(512),
+            ranges: ranges.iter().map(saved).collect(),
+            fingerprint: Vec::new(),
+        };
+        header.is_sound()
+    }
+
+    /// The space before the first partition and the start of that partition touch where it starts at 1 MiB.
+    #[test]
+    fn saved_ranges_may_touch_and_reach_the_end_but_not_overlap_or_exceed_it() {
+        let end = 1 << 20;
+        assert!(is_sound(&[(0, 512)]) && is_sound(&[(0, end)]));
+        assert!(is_sound(&[(0, 4096), (4096, 512), (4608, 512)]));
+        assert!(is_sound(&[(0, 4096), (8192, 512), (end - 512, 512)]));
+        assert!(!is_sound(&[]));
+        assert!(!is_sound(&[(0, 4096), (3584, 4096)]));
+        assert!(!is_sound(&[(4096, 512), (0, 512)]));
+        assert!(!is_sound(&[(0, 0)]) && !is_sound(&[(0, 100)]) && !is_sound(&[(100, 512)]));
+        assert!(!is_sound(&[(end - 512, 1024)]) && !is_sound(&[(end, 512)]));
+    }
+}

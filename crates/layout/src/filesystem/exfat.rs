@@ -204,3 +204,59 @@ fn kib(size: Bytes) -> String {
 fn kib_or_bytes(size: Bytes) -> String {
     if size.is_multiple_of(Bytes::kib(1)) { kib(size) } else { size.get().to_string() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filesystem::{ExtMake, Space};
+
+    /// A request for 4 GiB with this cluster.
+    fn request(cluster: Option<Bytes>) -> Request {
+        Request {
+            space: Space { first: Bytes::mib(1), end: Bytes::gib(4) },
+            erase_block: Bytes::mib(4),
+            logical_block: Bytes::new(512),
+            fat_area: None,
+            purpose: Purpose::Share,
+            cluster,
+            has_journal: true,
+            ext: ExtMake::Planned,
+        }
+    }
+
+    #[test]
+    fn powers_of_two_from_a_sector_to_32_mib_are_taken_as_clusters() {
+        for cluster in [Bytes::new(512), Bytes::kib(4), Bytes::mib(1), Bytes::mib(32)] {
+            let placed = Exfat.align(&request(Some(cluster))).unwrap();
+            assert_eq!(placed.cluster, cluster);
+            assert!(placed.data_area.is_aligned(placed.start, Bytes::mib(4)), "{cluster}");
+        }
+        for cluster in [Bytes::new(256), Bytes::kib(3), Bytes::mib(64)] {
+            let usable = "a power of two from 512 B to 32 MiB".to_owned();
+            let refused = Cannot::Cluster { filesystem: FilesystemKind::Exfat, cluster, usable };
+            assert_eq!(Exfat.align(&request(Some(cluster))), Err(refused));
+        }
+        let of_large_sectors = |cluster| Request { logical_block: Bytes::kib(4), ..request(Some(cluster)) };
+        assert!(Exfat.align(&of_large_sectors(Bytes::kib(2))).is_err());
+        assert!(Exfat.align(&of_large_sectors(Bytes::kib(4))).is_ok());
+    }
+
+    #[test]
+    fn cluster_is_that_of_the_standard_and_larger_for_archives() {
+        let of = |purpose| Exfat.align(&Request { purpose, ..request(None) }).unwrap().cluster;
+        assert_eq!([of(Purpose::Share), of(Purpose::Backup)], [Bytes::kib(32), Bytes::kib(128)]);
+    }
+
+    #[test]
+    fn more_clusters_than_a_fat_can_number_are_refused() {
+        let sector = Bytes::new(512);
+        let of = |clusters: u64| {
+            let space = Space { first: Bytes::mib(1), end: Bytes::mib(1) + sector * clusters };
+            Exfat.align(&Request { space, erase_block: sector, ..request(Some(sector)) })
+        };
+        assert_eq!(of(0xFFFF_FFF5).unwrap().size, sector * 0xFFFF_FFF5);
+        assert!(
+            matches!(of(0xFFFF_FFF6), Err(Cannot::Cluster { usable, .. }) if usable == "larger clusters")
+        );
+    }
+}

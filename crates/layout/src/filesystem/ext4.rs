@@ -243,3 +243,56 @@ impl Filesystem for Ext4 {
         &OPTIONS
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filesystem::Space;
+
+    /// The placement in 4 GiB with this erase block.
+    fn placed(erase_block: Bytes) -> Placement {
+        let request = Request {
+            space: Space { first: Bytes::mib(1), end: Bytes::gib(4) },
+            erase_block,
+            logical_block: Bytes::new(512),
+            fat_area: None,
+            purpose: Purpose::LinuxData,
+            cluster: None,
+            has_journal: true,
+            ext: ExtMake::Planned,
+        };
+        Ext4.align(&request).unwrap()
+    }
+
+    fn value<'a>(placement: &'a Placement, flag: &str) -> Option<&'a str> {
+        placement.options.iter().skip_while(|option| *option != flag).nth(1).map(String::as_str)
+    }
+
+    /// mke2fs refuses groups of no blocks, and of blocks that are no multiple of 8.
+    #[test]
+    fn groups_and_stripes_are_whole_erase_blocks_where_mke2fs_takes_such_groups() {
+        for (erase_block, stripe, blocks, option) in [
+            (Bytes::kib(4), 1, 32_768, None),
+            (Bytes::kib(48), 12, 32_760, Some("32760")),
+            (Bytes::mib(4), 1024, 32_768, None),
+            (Bytes::mib(6), 1536, 32_256, Some("32256")),
+            (Bytes::mib(128), 32_768, 32_768, None),
+        ] {
+            let placement = placed(erase_block);
+            assert_eq!(value(&placement, "-g"), option, "{erase_block}");
+            let extended = format!("nodiscard,lazy_itable_init=0,stride={stripe},stripe_width={stripe}");
+            assert_eq!(value(&placement, "-E"), Some(extended.as_str()));
+            assert_eq!(placement.data_area, DataArea::Groups { size: Bytes::kib(4) * blocks });
+            assert_eq!(placement.cannot, None, "{erase_block}");
+        }
+        // No whole block; groups of 32766 blocks, twice; and less than one erase block in a group.
+        for erase_block in [Bytes::new(512), Bytes::kib(12), Bytes::kib(24), Bytes::mib(256)] {
+            let placement = placed(erase_block);
+            assert_eq!(value(&placement, "-g"), None, "{erase_block}");
+            assert_eq!(value(&placement, "-E"), Some("nodiscard,lazy_itable_init=0"), "{erase_block}");
+            assert_eq!(placement.data_area, DataArea::Anywhere);
+            let cannot = Cannot::DataArea { filesystem: FilesystemKind::Ext4, erase_block };
+            assert_eq!(placement.cannot, Some(cannot));
+        }
+    }
+}

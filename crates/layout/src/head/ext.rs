@@ -66,4 +66,22 @@ mod tests {
         head[1024 + 0x18] = 60;
         assert_eq!(parse(&head), None);
     }
+
+    #[test]
+    fn superblock_gives_groups_stripe_and_size_in_bytes() {
+        let mut head = vec![0; 4096];
+        let mut set = |at: usize, number: u32| {
+            head[1024 + at..][..4].copy_from_slice(&number.to_le_bytes());
+        };
+        set(0x38, 0xef53);
+        // Blocks of 4 KiB, 32768 in a group, 1024 in a stripe, and 2^32 + 5 in all.
+        set(0x18, 2);
+        set(0x20, 32_768);
+        set(0x170, 1024);
+        set(0x04, 5);
+        set(0x150, 1);
+        let found = parse(&head).unwrap();
+        assert_eq!((found.group, found.stripe), (Some(Bytes::mib(128)), Some(Bytes::mib(4))));
+        assert_eq!(found.size, Some(Bytes::kib(4) * ((1 << 32) + 5)));
+    }
 }

@@ -11,10 +11,10 @@ use flashscope_layout::apply::{
     restore, state,
 };
 use flashscope_layout::filesystem::{Command, FilesystemKind};
-use flashscope_layout::reason::Because;
+use flashscope_layout::reason::{Because, PlanNumber};
 use flashscope_layout::{
-    EraseBlock, EraseBlockSource, Identity, Medium, Partition, Plan, PlanError, Purpose, TableKind, Wish,
-    plan,
+    Chs, EraseBlock, EraseBlockSource, Identity, Medium, Partition, Plan, PlanError, Purpose, TableKind,
+    Wish, plan,
 };
 
 use crate::support::{Random, sweep};
@@ -118,6 +118,22 @@ fn plan_that_was_applied_already_is_recognised_and_writes_nothing() {
 }
 
 #[test]
+fn layout_of_which_only_the_table_is_there_is_applied_again() {
+    if !has_tools(&TOOLS) {
+        return;
+    }
+    let (plan, mut device) = (planned(FilesystemKind::Vfat), full(1));
+    applied(&plan, &mut device).0.unwrap();
+    let whole = device.contents().to_vec();
+    let range = ByteRange::new(plan.partitions[0].placement.start, Bytes::kib(4));
+    let payload = Payload::Bytes(Buffer::zeroed(range.length));
+    device.run(Op::Write { range, payload }).unwrap().outcome.unwrap();
+    let (again, file) = applied(&plan, &mut device);
+    assert!(!again.unwrap().bytes.is_zero() && !file.is_empty());
+    assert!(device.contents() == whole);
+}
+
+#[test]
 fn undo_file_of_an_apply_that_changed_nothing_is_recognised() {
     if !has_tools(&TOOLS) {
         return;
@@ -206,6 +222,31 @@ fn an_undo_file_of_another_stick_or_a_damaged_one_is_refused() {
     assert!(state.fingerprint > 20 && state.fingerprint_changed == state.fingerprint, "{state:?}");
 }
 
+/// Files may lie in any part: a place of each tells the medium from another one, and shows what was written.
+#[test]
+fn each_64th_of_the_medium_that_is_not_written_has_a_place_that_is_compared() {
+    if !has_tools(&TOOLS) {
+        return;
+    }
+    let mut device = full(1);
+    let (result, file) = applied(&planned(FilesystemKind::Ext4), &mut device);
+    result.unwrap();
+    let mut reader = Cursor::new(&file);
+    let header = read_header(&mut reader).unwrap();
+    let share = CAPACITY / 64;
+    for index in 0..64 {
+        let (begin, end) = (share * index, share * (index + 1));
+        let is_written =
+            header.ranges.iter().any(|saved| saved.offset < end && begin < saved.offset + saved.length);
+        let places = header.fingerprint.iter().filter(|place| (begin..end).contains(&place.offset)).count();
+        assert!(places == 1 || (is_written && places == 0), "share {index}: {places} places");
+    }
+    let state = state(&header, &mut reader, &mut device).unwrap();
+    assert_eq!(state.fingerprint, header.fingerprint.len());
+    assert_eq!((state.marked, state.marked_unchanged), (state.fingerprint, state.fingerprint), "{state:?}");
+    assert_eq!(state.fingerprint_changed, 0, "{state:?}");
+}
+
 #[test]
 fn an_edited_plan_is_checked_again() {
     let edits: [fn(&mut Plan); 19] = [
@@ -239,6 +280,27 @@ fn an_edited_plan_is_checked_again() {
         let (result, file) = applied(&plan, &mut device);
         assert!(matches!(result, Err(ApplyError::Impossible(_))), "{result:?}");
         assert!(file.is_empty() && device.contents().iter().all(|byte| *byte == 0));
+    }
+}
+
+#[test]
+fn a_geometry_of_an_edited_plan_is_one_that_an_mbr_can_have() {
+    let is_taken = |table, heads, sectors| {
+        let wish = Wish {
+            filesystem: Some(FilesystemKind::Ext4),
+            table: Some(table),
+            ..Wish::new(Purpose::LinuxData, 1)
+        };
+        let mut edited = plan(&medium(), &wish).unwrap();
+        edited.table.chs = Some(Chs { heads, sectors });
+        check(&edited, &MemoryDevice::new(CAPACITY)).is_ok()
+    };
+    for (heads, sectors) in [(1, 1), (255, 63)] {
+        assert!(is_taken(TableKind::Mbr, heads, sectors), "{heads}/{sectors}");
+        assert!(!is_taken(TableKind::Gpt, heads, sectors), "{heads}/{sectors} in a GPT");
+    }
+    for (heads, sectors) in [(0, 63), (255, 0), (255, 64)] {
+        assert!(!is_taken(TableKind::Mbr, heads, sectors), "{heads}/{sectors}");
     }
 }
 
@@ -281,6 +343,27 @@ fn choice_that_the_filesystem_does_not_have_is_refused() {
     assert_eq!(refused(FilesystemKind::Vfat, None, false), Some(of_journal));
     assert_eq!(refused(FilesystemKind::Ext4, None, false), None);
     assert_eq!(refused(FilesystemKind::Ntfs, cluster, true), None);
+}
+
+/// One inode per 64 KiB for data, one per MiB for archives, mke2fs's own number for systems.
+#[test]
+fn ext4_has_as_many_inodes_as_its_purpose_needs_and_says_so() {
+    // A board's two partitions need more space than the other tests.
+    let medium = Medium { capacity: Bytes::gib(4), ..medium() };
+    for (purpose, bytes) in [
+        (Purpose::LinuxData, Some("65536")),
+        (Purpose::Share, Some("65536")),
+        (Purpose::Backup, Some("1048576")),
+        (Purpose::LinuxRoot, None),
+        (Purpose::BoardBoot, None),
+    ] {
+        let wish = Wish { filesystem: Some(FilesystemKind::Ext4), ..Wish::new(purpose, 1) };
+        let placement = plan(&medium, &wish).unwrap().partitions.pop().unwrap().placement;
+        let option = placement.options.iter().skip_while(|option| *option != "-i").nth(1);
+        let stated = placement.reasons.iter().find(|reason| reason.number == PlanNumber::BytesPerInode);
+        assert_eq!(option.map(String::as_str), bytes, "{purpose}");
+        assert_eq!(stated.map(|reason| reason.value.as_str()), bytes, "{purpose}");
+    }
 }
 
 #[test]

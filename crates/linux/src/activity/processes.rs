@@ -96,11 +96,60 @@ fn text(path: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::describe::describe;
+    use crate::sysfs::Sysfs;
 
     #[test]
     fn path_prefixes_match_whole_components_only() {
         assert!(is_below("/media/stick/a", "/media/stick") && is_below("/media/stick", "/media/stick"));
         assert!(is_below("/anything", "/"));
         assert!(!is_below("/media/stick2/a", "/media/stick") && !is_below("pipe:[7]", "/"));
+    }
+
+    /// A process of this number and name, with these open files: path, and flags as in `fdinfo`.
+    fn add_process(proc: &Path, pid: u32, name: &str, files: &[(&str, &str)]) {
+        let directory = proc.join(pid.to_string());
+        for folder in ["fd", "fdinfo"] {
+            fs::create_dir_all(directory.join(folder)).unwrap();
+        }
+        fs::write(directory.join("comm"), format!("{name}\n")).unwrap();
+        fs::write(directory.join("io"), "rchar: 9\nwrite_bytes: 4096\n").unwrap();
+        for ((path, flags), number) in files.iter().zip(3..) {
+            std::os::unix::fs::symlink(path, directory.join(format!("fd/{number}"))).unwrap();
+            let info = format!("pos:\t0\nflags:\t{flags}\n");
+            fs::write(directory.join(format!("fdinfo/{number}")), info).unwrap();
+        }
+    }
+
+    #[test]
+    fn only_processes_with_files_on_the_disk_are_listed() {
+        let proc = tempfile::tempdir().unwrap();
+        let machine = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/sysfs/desktop");
+        let roots = Roots { proc: proc.path().to_owned(), ..Roots::copy(&machine) };
+        let mount = |source: &str, path: &str| Mount {
+            device: String::new(),
+            source: source.to_owned(),
+            path: path.to_owned(),
+            filesystem: "vfat".to_owned(),
+            options: "rw".to_owned(),
+        };
+        let mounts = [mount("/dev/nvme0n1p2", "/"), mount("/dev/sdb1", "/media/stick")];
+        let node = Sysfs::at(&roots.sysfs).disk("sdb").unwrap();
+        let disk = describe(&node, &mounts, &roots);
+        let (read_only, writable) = ("0100000", "0100001");
+        let files = [("/media/stick/a", writable), ("/dev/sdb1", read_only), ("/home/b", writable)];
+        add_process(proc.path(), 12, "cp", &files);
+        add_process(proc.path(), 7, "cat", &[("/media/stick/a", read_only)]);
+        add_process(proc.path(), 8, "editor", &[("/home/b", writable), ("/media/stick2/a", writable)]);
+        add_process(proc.path(), 9, "daemon", &[]);
+        let process = |pid, name: &str, files, files_to_write| Process {
+            pid,
+            name: name.to_owned(),
+            files,
+            files_to_write,
+            written_bytes: Some(4096),
+        };
+        let seen = vec![process(7, "cat", 1, 0), process(12, "cp", 2, 1)];
+        assert_eq!(read(&disk, &mounts, &roots), Processes { seen, hidden: 0 });
     }
 }

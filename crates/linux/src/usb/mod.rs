@@ -128,3 +128,46 @@ pub fn read(device: &Node, interface: Option<&Node>, roots: &Roots) -> Option<Us
     }
     Some(usb)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A device on this link, Mbit/s, with this number of lanes.
+    fn on_link(link: f64, lanes: Option<u32>) -> Usb {
+        Usb {
+            vendor_id: 0x0781,
+            product_id: 0x5583,
+            link_mbit_per_s: Some(link),
+            lanes,
+            port_mbit_per_s: None,
+            quirk: None,
+            version: None,
+            driver: None,
+            offers_uas: None,
+            capability: None,
+            path: UsbPath::default(),
+            link_limit: None,
+        }
+    }
+
+    /// 10 Gbit/s are two lanes of 5 Gbit/s with 8 of 10 bits data, or one lane with 128 of 132.
+    #[test]
+    fn payload_of_a_link_depends_on_its_speed_and_lanes() {
+        for (link, lanes, bytes) in [
+            (1.5, None, None),
+            (12.0, None, Some(1_216_000)),
+            (480.0, Some(1), Some(53_248_000)),
+            (5000.0, Some(1), Some(500_000_000)),
+            (10_000.0, None, Some(1_212_121_212)),
+            (10_000.0, Some(1), Some(1_212_121_212)),
+            (10_000.0, Some(2), Some(1_000_000_000)),
+            (20_000.0, Some(2), Some(2_424_242_424)),
+        ] {
+            let carried = on_link(link, lanes).carries_per_s();
+            assert_eq!(carried, bytes.map(Bytes::new), "{link} Mbit/s, lanes: {lanes:?}");
+        }
+        let path = UsbPath { virtual_bus: Some(VirtualBus::Network), ..UsbPath::default() };
+        assert_eq!(Usb { path, ..on_link(5000.0, Some(1)) }.carries_per_s(), None);
+    }
+}
