@@ -419,4 +419,16 @@ mod tests {
         let bar = &map[map.find('[').unwrap() + 1..map.find(']').unwrap()];
         assert_eq!((bar.len(), &bar[..2], &bar[32..]), (CELLS, "#.", "x".repeat(32).as_str()));
     }
+
+    #[test]
+    fn a_cell_of_the_map_is_lost_if_any_of_its_places_is() {
+        let (kept, lost) = (PlaceState::Kept, PlaceState::Zeros);
+        // Two places in each cell of 2 GB.
+        let states = [kept, kept, lost, kept, kept, lost, lost, lost];
+        let place =
+            |(gb, state): (u64, PlaceState)| SampledPlace { offset: Bytes::new(gb * 1_000_000_000), state };
+        let places = (0..).zip(states).map(place).collect();
+        let verdict = CapacityVerdict { true_size: None, places, ..verdict(CapacityKind::Scattered, 0) };
+        assert_eq!(map(&verdict), format!("0 [#xxx{}] 128 GB", ".".repeat(60)));
+    }
 }

@@ -253,3 +253,59 @@ pub fn reason(why: Untestable) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use flashscope_device::Bytes;
+    use flashscope_infer::classes::Requirement;
+    use flashscope_record::claims::SpeedMark;
+    use flashscope_record::observation::{Conditions, Ended, Observations, Piece, Source, SustainedData};
+
+    use super::*;
+
+    /// A card that claims this. Of its 24 units after the first 64 MiB, every third is written at 5.2 MB/s,
+    /// the others at 21 MB/s.
+    fn card(mark: SpeedMark) -> RunFile {
+        let text = r#"{"format": 2, "flashscope": "0", "target": "t", "observations": []}"#;
+        let mut run = RunFile::parse(text).unwrap();
+        run.attachment.claims.marks = vec![mark];
+        let piece = |index: u64| {
+            let milliseconds = if index.is_multiple_of(3) { 800 } else { 200 };
+            Piece { requests: 4, time: Duration::from_millis(milliseconds) }
+        };
+        let pieces = (0..40).map(piece).collect();
+        let data = SustainedData { request: Bytes::mib(1), pieces, ..SustainedData::default() };
+        let conditions =
+            Conditions { source: Source::Measured, capacity: None, region: None, is_in_file: false, seed: 1 };
+        run.observations.push(Observations {
+            data: Data::Sustained(data),
+            conditions,
+            ended: Ended::Complete,
+        });
+        run
+    }
+
+    #[test]
+    fn a_missed_class_of_sequential_writes_counts_the_slower_units() {
+        let notes = |mark| -> Vec<String> {
+            let notes = text(&classes_of(&card(mark))).notes;
+            notes.iter().map(|note| note.as_str().to_owned()).collect()
+        };
+        let units = "Sequential write: the slowest of 24 allocation units of 4 MiB decides, not the mean; \
+                     the first is left out.";
+        assert_eq!(notes(SpeedMark::SpeedClass(10)), [units, "C10: 8 of 24 units were slower."]);
+        assert_eq!(notes(SpeedMark::UhsGrade(3)), [units, "U3: 24 of 24 units were slower."]);
+        assert_eq!(notes(SpeedMark::SpeedClass(4)), [units], "no unit is slower than 4 MB/s");
+    }
+
+    #[test]
+    fn a_missed_class_of_random_writes_counts_no_units() {
+        let required = Requirement { direction: Direction::Write, order: Order::Random, bytes_per_s: 10e6 };
+        let test = ClassTest { required, measured: None, verdict: ClassVerdict::Fail };
+        let mark = SpeedMark::ApplicationClass(1);
+        let missed = ClassResult { mark, verdict: ClassVerdict::Fail, tests: vec![test] };
+        assert_eq!(slow_units(&classes_of(&card(mark)), &missed), None);
+    }
+}

@@ -144,3 +144,45 @@ fn table(penalties: &[Penalty]) -> Table {
     };
     Table { header, rows: penalties.iter().map(row).collect() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Penalties inside erase blocks of 4 MiB, at their boundaries, and at every second one.
+    fn three() -> [Penalty; 3] {
+        let penalty = |kib: u64, microseconds: [f64; 3]| {
+            penalty_of(Bytes::kib(kib), &microseconds.map(|each| each * 1e-6)).unwrap()
+        };
+        [
+            penalty(16, [10.0, 20.0, 30.0]),
+            penalty(4096, [190.0, 200.0, 210.0]),
+            penalty(8192, [230.0, 240.0, 250.0]),
+        ]
+    }
+
+    #[test]
+    fn caption_and_series_tell_boundaries_of_erase_blocks_from_others() {
+        let (penalties, erase_block) = (three(), Bytes::mib(4));
+        let range = "Boundaries of 3 sizes from 16 KiB to 8 MiB.";
+        let spread = "Points are medians; bars span the quartiles.";
+        let medians = "Median extra latency at 4 MiB erase-block boundaries: 220 µs; elsewhere: 20.0 µs.";
+        assert_eq!(describe(&penalties, Some(erase_block)), Some(format!("{range} {medians} {spread}")));
+        assert_eq!(describe(&penalties, None), Some(format!("{range} {spread}")));
+        let sizes = |series: &Series| series.points.iter().map(|point| point.x).collect::<Vec<f64>>();
+        let [inside, edge]: [Series; 2] = split(&penalties, erase_block).try_into().unwrap();
+        assert_eq!(inside.name, "inside an erase block");
+        assert_eq!(sizes(&inside), [Bytes::kib(16).as_f64()]);
+        assert_eq!(edge.name, "at an erase-block boundary");
+        assert_eq!(sizes(&edge), [Bytes::mib(4).as_f64(), Bytes::mib(8).as_f64()]);
+    }
+
+    #[test]
+    fn table_has_the_median_and_the_quartiles_of_each_size() {
+        let rows = table(&three()).rows;
+        assert_eq!(rows[0], ["16 KiB", "20.0 µs", "15.0 to 25.0 µs", "3"]);
+        assert_eq!(rows[2], ["8 MiB", "240 µs", "235 to 245 µs", "3"]);
+        let single = penalty_of(Bytes::kib(64), &[2e-5]).unwrap();
+        assert_eq!(table(&[single]).rows[0], ["64 KiB", "20.0 µs", "one sample", "1"]);
+    }
+}

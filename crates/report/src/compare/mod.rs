@@ -178,3 +178,30 @@ pub fn html_page(devices: &[Compared<'_>]) -> String {
     };
     page::page(&format!("{} devices compared", devices.len()), &main)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use flashscope_record::observation::Piece;
+
+    use super::*;
+
+    #[test]
+    fn speed_of_the_first_bytes_counts_a_part_of_the_piece_they_end_in() {
+        let piece = |requests, milliseconds| Piece { requests, time: Duration::from_millis(milliseconds) };
+        let sustained_write = SustainedData {
+            request: Bytes::new(1_000_000),
+            pieces: vec![piece(2, 100), piece(0, 5000), piece(4, 400)],
+            ..SustainedData::default()
+        };
+        let device = Compared { name: String::new(), sustained_write: &sustained_write, sustained: None };
+        let speed = |megabytes: f64| {
+            let speed = device.speed_of_first(megabytes * 1e6)?;
+            Some((speed / 1e5).round() / 10.0)
+        };
+        let seen = [1.0, 2.0, 3.0, 6.0].map(speed);
+        assert_eq!(seen, [Some(20.0), Some(20.0), Some(15.0), Some(12.0)]);
+        assert_eq!(speed(6.1), None, "fewer were written");
+    }
+}

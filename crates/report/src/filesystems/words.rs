@@ -185,3 +185,26 @@ fn has_both_limits(cells: &[Cell]) -> bool {
     let has = |cell: &Cell, writeback| cell.estimate.by_writeback.iter().any(|(each, _)| *each == writeback);
     cells.iter().all(|cell| has(cell, Writeback::Late) && has(cell, Writeback::Early))
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_record::finding::Confidence;
+
+    use super::*;
+
+    #[test]
+    fn three_names_are_given_and_of_more_the_others_are_counted() {
+        let all = ["a", "b", "c", "d", "e"].map(str::to_owned);
+        let texts: Vec<String> = (0..=5).map(|count| names(&all[..count])).collect();
+        assert_eq!(texts, ["", "a", "a and b", "a, b and c", "a, b and 2 others", "a, b and 3 others"]);
+    }
+
+    #[test]
+    fn ends_of_an_interval_have_more_digits_where_they_would_be_equal() {
+        let of = |low, high| {
+            ratio_interval(&Comparison { ratio: low, low, high, confidence: Confidence::new(0.99) })
+        };
+        let intervals = [of(2.1, 2.5), of(2.11, 2.14), of(12.0, 14.0)];
+        assert_eq!(intervals, ["2.1 to 2.5", "2.11 to 2.14", "12 to 14"]);
+    }
+}

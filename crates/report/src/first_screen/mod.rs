@@ -208,3 +208,73 @@ fn limit(verdict: &Verdict) -> Option<String> {
 
 /// A better device is named from this ratio on. Guess: less is no reason to buy one.
 const BETTER_RATIO_MIN: f64 = 1.5;
+
+#[cfg(test)]
+mod tests {
+    use flashscope_record::diagnosis::{Cost, Diagnosis, DiagnosisEvidence, Gain, TimeShare};
+    use flashscope_record::verdict::{MeasuredSpeed, Yardstick};
+
+    use super::*;
+
+    /// The verdict on sequential writes of this speed. The other speeds are far from it.
+    fn verdict(write_bytes_per_s: f64, bottleneck: Bottleneck) -> Verdict {
+        let numbers = [
+            (Direction::Read, Order::Linear, 90e6),
+            (Direction::Write, Order::Linear, write_bytes_per_s),
+            (Direction::Read, Order::Random, 7e6),
+            (Direction::Write, Order::Random, 3e6),
+        ]
+        .map(|(direction, order, bytes_per_s)| SpeedNumber {
+            direction,
+            order,
+            request: Bytes::mib(1),
+            speed: Some(MeasuredSpeed { bytes_per_s, low: bytes_per_s, high: bytes_per_s, is_cached: false }),
+            yardstick: Yardstick { poor_below: 6e6, good_from: 10e6, name: "10 is good" },
+        });
+        let evidence = DiagnosisEvidence::Flash { single_bytes_per_s: 1.0, long_bytes_per_s: 1.0 };
+        let conclusion = match bottleneck {
+            Bottleneck::Flash => Conclusion::Flash(evidence),
+            _ => Conclusion::Bottleneck(Cost { bottleneck, gain: Gain::NONE, evidence }),
+        };
+        let diagnosis = Diagnosis::new(conclusion);
+        Verdict { state: VerdictState::Usual, numbers, diagnosis, actions: Vec::new() }
+    }
+
+    #[test]
+    fn limit_names_the_write_speed_and_how_much_faster_a_better_stick_is() {
+        let text = |megabytes: f64| limit(&verdict(megabytes * 1e6, Bottleneck::Flash)).unwrap();
+        let of_flash = "MB/s is all that its flash does in large writes";
+        let better = "a U3 card or stick (30 MB/s) is";
+        let slow = format!("Nothing makes it faster: 12.3 {of_flash}; {better} 2.4 times as fast");
+        assert_eq!(text(12.3), slow);
+        let least = format!("20.0 {of_flash}; {better} 1.5 times as fast");
+        assert!(text(20.0).ends_with(&least), "{}", text(20.0));
+        assert_eq!(text(25.0), format!("Nothing makes it faster: 25.0 {of_flash}"));
+    }
+
+    #[test]
+    fn limit_names_pauses_the_stream_the_link_and_a_full_cache() {
+        let mut stalling = verdict(25e6, Bottleneck::Flash);
+        stalling.diagnosis.time_shares = vec![TimeShare { bottleneck: Bottleneck::SlcCache, share: 0.1 }];
+        stalling.diagnosis.copy_max = Some(Bytes::mib(64));
+        let text = limit(&stalling).unwrap();
+        assert!(text.contains("25.0 MB/s, its pauses included, is all that its flash does"), "{text}");
+        assert!(text.ends_with("in large writes, in a stream of 64 MiB"), "{text}");
+        let text = limit(&verdict(12.3e6, Bottleneck::Link)).unwrap();
+        assert!(text.contains("12.3 MB/s is all that this link carries, and no faster link"), "{text}");
+        let text = limit(&verdict(12.3e6, Bottleneck::SlcCache)).unwrap();
+        assert!(text.starts_with("Shorter copies, and pauses between them, may help"), "{text}");
+        assert!(text.contains("12.3 MB/s is all that it writes. Whether a pause"), "{text}");
+    }
+
+    #[test]
+    fn speed_of_the_page_cache_limits_nothing() {
+        let mut cached = verdict(12.3e6, Bottleneck::Flash);
+        let [_, write, ..] = &mut cached.numbers;
+        write.speed = write.speed.map(|speed| MeasuredSpeed { is_cached: true, ..speed });
+        assert_eq!(limit(&cached), None);
+        let [_, write, ..] = &mut cached.numbers;
+        write.speed = None;
+        assert_eq!(limit(&cached), None);
+    }
+}

@@ -129,3 +129,39 @@ fn polygon(corners: &[(f64, f64)]) -> String {
     let corners: Vec<String> = corners.iter().map(|(x, y)| format!("{} {}", at(*x), at(*y))).collect();
     format!("M{}z", corners.join("L"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The ends of the strokes of a marker at 100, 50, in tenths.
+    fn corners(marker: Marker) -> Vec<(i64, i64)> {
+        let path = outline(marker, 100.0, 50.0);
+        let tenths = |number: &str| (number.parse::<f64>().unwrap() * 10.0).round() as i64;
+        let ends = path.trim_end_matches('z').split(['M', 'L']).filter(|end| !end.is_empty());
+        ends.map(|end| end.split_once(' ').unwrap()).map(|(x, y)| (tenths(x), tenths(y))).collect()
+    }
+
+    #[test]
+    fn markers_are_symmetric_about_their_coordinates() {
+        for marker in [Marker::Square, Marker::Diamond, Marker::Triangle, Marker::Cross] {
+            let corners = corners(marker);
+            let mirrored = corners.iter().all(|(x, y)| corners.contains(&(2000 - x, *y)));
+            // A triangle points upwards.
+            let flipped = corners.iter().all(|(x, y)| corners.contains(&(*x, 1000 - y)));
+            assert!(mirrored && flipped == (marker != Marker::Triangle), "{marker:?}: {corners:?}");
+            let is_around = corners.iter().any(|(x, _)| *x < 1000)
+                && corners.iter().any(|(_, y)| *y < 500)
+                && corners.iter().any(|(_, y)| *y > 500);
+            assert!(is_around, "{marker:?}: {corners:?}");
+        }
+        let circle = "M96.0 50.0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z";
+        assert_eq!(outline(Marker::Circle, 100.0, 50.0), circle, "left edge, and two halves");
+    }
+
+    #[test]
+    fn spread_has_a_bar_at_each_end_and_a_line_between_them() {
+        let path = "M97.0 80.0H103.0M97.0 20.0H103.0M100.0 80.0V20.0";
+        assert_eq!(spread(100.0, 80.0, 20.0), path);
+    }
+}

@@ -67,3 +67,81 @@ fn contents(chart: &Chart, rows: &[Vec<(f64, &Series)>], frame: &Frame) -> Marku
         (legend::draw(rows, frame))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::{Axis, Colour, Marker, Point, Scale, SeriesStyle, Table, Unit};
+
+    /// A chart whose legend has a row for each series: the names are too long for two in a row.
+    fn chart(rows: usize) -> Chart {
+        let axis = |title: &str| Axis {
+            title: title.to_owned(),
+            unit: Unit::Number,
+            scale: Scale::Linear,
+            low: 0.0,
+            high: 10.0,
+        };
+        let series = Series {
+            name: "n".repeat(60),
+            colour: Colour::Blue,
+            marker: Marker::Circle,
+            style: SeriesStyle::Line,
+            points: vec![Point::new(1.0, 2.0), Point::new(9.0, 8.0)],
+        };
+        Chart {
+            id: "test",
+            title: String::new(),
+            description: String::new(),
+            x: axis("across"),
+            y: axis("up"),
+            series: vec![series; rows],
+            annotations: Vec::new(),
+            table: Table::default(),
+        }
+    }
+
+    /// Left, top, width and height of the picture.
+    fn view(svg: &str) -> [f64; 4] {
+        let numbers = svg.split_once("viewBox=\"").unwrap().1.split_once('"').unwrap().0;
+        let numbers: Vec<f64> = numbers.split(' ').map(|number| number.parse().unwrap()).collect();
+        numbers.try_into().unwrap()
+    }
+
+    /// The vertical coordinate of the text whose attributes begin here.
+    fn y_of(text: &str) -> f64 {
+        text.split_once(" y=\"").unwrap().1.split_once('"').unwrap().0.parse().unwrap()
+    }
+
+    #[test]
+    fn legend_is_below_the_title_of_the_axis_and_inside_the_picture() {
+        for rows in 1..4 {
+            let chart = chart(rows);
+            let inline = |layout| inline_svg(&chart, layout).into_string();
+            for svg in [inline(Layout::Wide), inline(Layout::Narrow), chart_svg(&chart)] {
+                let [_, top, _, height] = view(&svg);
+                let titles = svg.split_once("<g class=\"titles\">").unwrap().1;
+                let title = y_of(titles.split("<text").nth(2).unwrap());
+                let legend: Vec<f64> = svg.split("<text class=\"legend\"").skip(1).map(y_of).collect();
+                assert_eq!(legend.len(), rows, "{svg}");
+                let is_below = legend.iter().all(|y| *y > title + 10.0);
+                let is_inside = legend.iter().all(|y| *y + 4.0 <= top + height);
+                assert!(is_below && is_inside, "{legend:?}, title at {title}, picture to {}", top + height);
+                assert!(legend.windows(2).all(|pair| pair[1] - pair[0] >= 13.0), "rows overlap: {legend:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn file_has_the_same_margin_on_each_side_and_paper_below_all_of_it() {
+        let chart = chart(2);
+        let svg = chart_svg(&chart);
+        let frame = Frame::new(&chart, Layout::Wide, 2);
+        let [left, top, width, height] = view(&svg);
+        for margin in [-left, -top, left + width - frame.width, top + height - frame.height] {
+            assert!((margin - MARGIN).abs() < 1e-9, "{margin}: {svg}");
+        }
+        let place = format!("x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\"");
+        assert!(svg.contains(&format!("<rect class=\"paper\" {place}>")), "{svg}");
+    }
+}

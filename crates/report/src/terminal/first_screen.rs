@@ -275,4 +275,18 @@ mod tests {
         assert_eq!(drawn_at(80).matches("10 is good").count(), 1, "{}", drawn_at(80));
         assert_eq!(drawn_at(44).matches("2,106").count(), 0, "{}", drawn_at(44));
     }
+
+    #[test]
+    fn yardsticks_stand_in_one_column_beside_the_marks() {
+        let all = [
+            number("sequential write", "1,873 to 2,106", Some(Mark::Poor), "poor"),
+            number("sequential read", "1,873 to 2,106", Some(Mark::Usual), "usual"),
+            number("random read 4 KiB", "", None, "not measured"),
+        ];
+        // As wide as the longest mark needs, not the longest reason why there is none.
+        let mut page = Lines { text: String::new(), width: 69, style: Style::Plain, is_airy: false };
+        numbers(&mut page, &all);
+        let columns: Vec<usize> = page.text.lines().filter_map(|line| line.find("10 is good")).collect();
+        assert_eq!(columns, [59, 59], "{}", page.text);
+    }
 }

@@ -170,3 +170,59 @@ pub fn table(outlook: &Outlook<'_>) -> Table {
         rows: outlook.forecast.predictions.iter().map(row).collect(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_infer::trials::forecast::Forecast;
+    use flashscope_infer::trials::twin_error::{Misfit, TwinFit, TwinModel};
+    use flashscope_record::{Trial, Writeback};
+
+    use super::*;
+
+    /// The first screen about a stick as sold, and this number of ways to make ext4 on its first erase block.
+    fn screen(count: u32) -> String {
+        let trial = |variant: String, start, seconds| Trial {
+            variant,
+            workload: TrialWorkload::Small,
+            operation: TrialOperation::Write,
+            start,
+            round: 1,
+            writeback: Writeback::Late,
+            seconds,
+        };
+        let sold = Bytes::new(63 * 512);
+        let made = |index: u32| trial(format!("ext4-{index}"), Bytes::mib(4), 10.0 + f64::from(index));
+        let first = std::iter::once(trial("vfat".to_owned(), sold, 100.0));
+        let trials: Vec<Trial> = first.chain((0..count).map(made)).collect();
+        let baseline = Layout { variant: "vfat".to_owned(), start: sold };
+        let fit = TwinFit { model: TwinModel::Pages, misfit: Misfit::default() };
+        let outlook = Outlook {
+            target: "sim:x",
+            device: "a stick",
+            erase_block: Bytes::mib(4),
+            fitted_times: 60,
+            fitted_error: 0.02,
+            repeats_within: None,
+            is_present_known: false,
+            forecast: &Forecast::of(&trials, &baseline, fit, Bytes::mib(4)),
+            notes: &[],
+        };
+        text(&outlook, 200, false)
+    }
+
+    #[test]
+    fn first_screen_of_many_layouts_has_24_lines_and_counts_the_others() {
+        for count in [3, 30] {
+            let screen = screen(count);
+            assert!(screen.lines().all(|line| line.width() <= SCREEN_WIDTH), "{screen}");
+            let is_row = |line: &&str| line.starts_with("ext4-") || line.starts_with("vfat at");
+            let rows = screen.lines().filter(is_row).count();
+            let others = screen.lines().find_map(|line| {
+                line.strip_prefix("and ")?.strip_suffix(" more: --details")?.parse::<usize>().ok()
+            });
+            assert_eq!(rows + others.unwrap_or(0), count as usize + 1, "{screen}");
+            assert_eq!(screen.lines().count() == LINES_MAX, others.is_some(), "{screen}");
+            assert!(screen.lines().count() <= LINES_MAX, "{screen}");
+        }
+    }
+}

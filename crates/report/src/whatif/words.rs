@@ -121,3 +121,43 @@ pub fn limits() -> Vec<Sentence> {
     .map(Sentence::new)
     .into()
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_record::finding::Confidence;
+
+    use super::*;
+
+    fn gain(ratio: f64, low: f64, high: f64) -> Comparison {
+        Comparison { ratio, low, high, confidence: Confidence::new(0.9) }
+    }
+
+    /// What is said of nilfs2 at 4 MiB with these gains over a vfat as sold.
+    fn said(gain: Option<Comparison>, read_gain: Option<Comparison>) -> String {
+        let layout = |variant: &str, start| Layout { variant: variant.to_owned(), start };
+        let nilfs2 = layout("nilfs2", Bytes::mib(4));
+        let best_layout = Best { workload: TrialWorkload::Large, layout: nilfs2, gain, read_gain };
+        best(&best_layout, &layout("vfat", Bytes::new(63 * 512))).as_str().to_owned()
+    }
+
+    #[test]
+    fn reads_that_are_slower_for_certain_are_said_with_their_ratio_and_interval() {
+        let faster = "One file of 64 MiB: nilfs2 at 4 MiB writes 2.4 times as fast (1.9 to 3.0)";
+        let with_reads = |reads| said(Some(gain(2.4, 1.9, 3.0)), reads);
+        let slower = "but reads take 2.0 times as long (1.6 to 2.5)";
+        assert_eq!(with_reads(Some(gain(0.5, 0.4, 0.625))), format!("{faster}, {slower}."));
+        assert_eq!(with_reads(Some(gain(0.5, 0.4, 1.1))), format!("{faster}."));
+        assert_eq!(with_reads(None), format!("{faster}."));
+    }
+
+    #[test]
+    fn gains_that_are_not_certain_are_not_promised() {
+        let uncertain = said(Some(gain(1.2, 0.9, 1.5)), None);
+        let predicted = "predicted for nilfs2 at 4 MiB: 1.2 times as fast (0.9 to 1.5).";
+        assert_eq!(uncertain, format!("One file of 64 MiB: no gain is certain; {predicted}"));
+        let unknown = said(Some(gain(1.2, 0.05, 20.0)), None);
+        assert!(unknown.starts_with("One file of 64 MiB: unknown; "), "{unknown}");
+        let alone = said(None, None);
+        assert!(alone.contains("nilfs2 at 4 MiB writes fastest; there is no recording of vfat"), "{alone}");
+    }
+}

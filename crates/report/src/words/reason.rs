@@ -544,4 +544,39 @@ mod tests {
         }
         assert!(evidence(&FIGURES).starts_with("a read across"));
     }
+
+    #[test]
+    fn words_that_depend_on_figures_follow_them() {
+        let changed = |first_s, last_s| reason(&Reason::SpeedChanged { first_s, last_s });
+        let slower = "took 4.0 ms at first and 6.0 ms at the end: the device became slower meanwhile";
+        assert!(changed(0.004, 0.006).ends_with(slower), "{}", changed(0.004, 0.006));
+        let faster = "took 6.0 ms at first and 4.0 ms at the end: the device became faster meanwhile";
+        assert!(changed(0.006, 0.004).ends_with(faster), "{}", changed(0.006, 0.004));
+        let unlikely = |size, limit| reason(&Reason::UnlikelyBlock { size, extra_s: 1e-4, limit });
+        assert!(unlikely(SIZE * 2, SIZE).contains("blocks above 4 MiB are rare: it may be a group"));
+        assert!(unlikely(SIZE, SIZE * 2).contains("blocks below 8 MiB occur on smaller devices only"));
+        let merge = |blocks| reason(&Reason::FewestMerge { blocks, merge_s: 0.2, free_to: None });
+        assert!(merge(1).starts_with("1 open block is already too many"), "{}", merge(1));
+        assert!(merge(2).starts_with("2 open blocks are already too many"), "{}", merge(2));
+        let between = |open_at_once, low, high| reason(&Reason::BetweenCounts { open_at_once, low, high });
+        assert_eq!(between(1, 1, 3), "1 was open at once; the number may be any between 1 and 3");
+        assert_eq!(between(3, 3, 6), "3 were open at once; the number may be any between 3 and 6");
+        assert_eq!(between(6, 3, 6), "6 were open at once; the number may be any between 3 and 6");
+        assert_eq!(between(7, 3, 6), "7 were open at once; but the merges suggest between 3 and 6");
+        assert_eq!(between(3, 4, 4), "3 were open at once; the writes suggest 4, without proof");
+    }
+
+    #[test]
+    fn sizes_and_shares_follow_from_figures() {
+        let planes = reason(&Reason::TwoPlanes { half: Bytes::kib(8), extra_s: 1e-4 });
+        let odd = "reads across odd multiples of 8 KiB take 100 µs longer";
+        assert!(planes.starts_with(odd) && planes.contains("multiples of 16 KiB do not"), "{planes}");
+        assert!(planes.ends_with("two planes inside a page of at least 16 KiB"), "{planes}");
+        let larger = LogFault::WritesShowLargerPage { page: Bytes::kib(16), page_s: 0.004, twice_s: 0.0041 };
+        let shown = "a write of 32 KiB takes 4.1 ms, no longer than one of 16 KiB (4.0 ms)";
+        assert_eq!(reason(&Reason::Log(larger)), format!("reads show pages of 16 KiB, but {shown}"));
+        let single = reason(&Reason::SingleReadsDisagree { block: Some(SIZE), slow: Some((0.6, 0.25)) });
+        let shares = "only 60 % of the reads across its multiples are slower, and 25 % of the others";
+        assert_eq!(single, format!("4 MiB would fit, but {shares}"));
+    }
 }
