@@ -157,7 +157,87 @@ impl Observer for Progress<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
+    use flashscope_device::Bytes;
+    use flashscope_measure::{Estimate, Expected};
+    use indicatif::TermLike;
+
     use super::*;
+    use crate::args::{Color, Global};
+
+    /// A terminal that shows nothing.
+    #[derive(Debug)]
+    struct Blank;
+
+    impl TermLike for Blank {
+        fn width(&self) -> u16 {
+            80
+        }
+
+        fn move_cursor_up(&self, _lines: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_down(&self, _lines: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_right(&self, _columns: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_left(&self, _columns: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn write_line(&self, _line: &str) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn write_str(&self, _text: &str) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn clear_line(&self) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn flush(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Of 100 requests, 25 took 10 s of the device, so that 30 s are left. The run took 2005 s beside it.
+    #[test]
+    fn bar_shows_the_part_of_the_time_that_is_spent_and_what_is_left() {
+        let printer = Printer::new(&Global {
+            json: false,
+            quiet: true,
+            verbose: false,
+            color: Color::Never,
+            help: None,
+        });
+        let mut progress = Progress::new(&printer);
+        let target = ProgressDrawTarget::term_like(Box::new(Blank));
+        progress.bar = ProgressBar::with_draw_target(Some(PARTS), target);
+        progress.expect(Vec::new(), None);
+        progress.elapsed = Duration::from_secs(2005);
+        let expected = Expected::Most;
+        let estimate = Estimate { requests: 100, bytes_written: Bytes::ZERO, expected };
+        progress.event(Event::Begin { name: "align", estimate });
+        progress.event(Event::Expect { expected });
+        let shown = |progress: &Progress<'_>| (progress.bar.position(), progress.bar.prefix());
+        assert_eq!(shown(&progress), (0, String::new()), "nothing is spent");
+        progress.event(Event::Progress {
+            requests: 25,
+            writes: 0,
+            bytes_written: Bytes::ZERO,
+            bytes_read: Bytes::ZERO,
+            device_time: Duration::from_secs(10),
+        });
+        assert_eq!(shown(&progress), (250, "101 minutes left".to_owned()), "3 times 2005 s");
+    }
 
     #[test]
     fn longest_line_fits_the_terminal() {

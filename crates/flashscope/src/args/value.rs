@@ -148,3 +148,29 @@ pub fn partition_start(text: &str) -> Result<Bytes, String> {
     };
     start.filter(|start| start.is_multiple_of(SECTOR)).ok_or_else(needed)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_beyond_their_range_or_between_its_steps_are_refused() {
+        type Parser = fn(&str) -> Result<Bytes, String>;
+        let cases: [(Parser, Bytes, Bytes, Bytes); 5] = [
+            (whole_mebibytes, Bytes::mib(1), Bytes::gib(64), Bytes::mib(1)),
+            (cache_bound, Bytes::mib(1), CACHE_BOUND_MAX, Bytes::mib(1)),
+            (request_size, SECTOR, Bytes::mib(64), SECTOR),
+            (block_size, SECTOR, Bytes::gib(1), SECTOR),
+            (erase_block, Bytes::kib(16), Bytes::gib(1), Bytes::kib(4)),
+        ];
+        for (parse, least, most, step) in cases {
+            let of = |size: Bytes| parse(&size.get().to_string());
+            for size in [least, least + step, most - step, most] {
+                assert_eq!(of(size), Ok(size), "from {least} to {most}");
+            }
+            for size in [Bytes::ZERO, least - step, least + step / 2, most - step / 2, most + step] {
+                assert!(of(size).is_err(), "{size}, from {least} to {most}");
+            }
+        }
+    }
+}

@@ -97,4 +97,13 @@ mod tests {
                         .SH EXIT CODES\n.nf\n\\&0   no problem\n.fi\n";
         assert_eq!(sections(text), expected);
     }
+
+    /// Clap's own command `help` has a copy of every command.
+    #[test]
+    fn command_for_help_has_no_man_pages() {
+        let files = all();
+        let of_help: Vec<&String> = files.keys().filter(|name| name.contains("help")).collect();
+        assert!(of_help.is_empty(), "{of_help:?}");
+        assert!(files.contains_key("flashscope-check.1"));
+    }
 }

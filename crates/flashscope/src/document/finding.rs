@@ -119,7 +119,9 @@ impl From<&Finding> for FindingDocument {
 #[cfg(test)]
 mod tests {
     use flashscope_device::Bytes;
-    use flashscope_record::finding::{Confidence, Evidence, FindingId, ReadEvidence};
+    use flashscope_record::finding::{
+        Boundary, Confidence, Evidence, FindingId, FtlClass, ReadEvidence, ReadPenalty,
+    };
 
     use super::*;
 
@@ -138,5 +140,19 @@ mod tests {
         assert_eq!(document([0.5, 1.5, 2.5].map(Value::Seconds)), ["0.5", "1.5", "2.5", "0.9"]);
         let rates = [1.4, 2.6, 3.2].map(Value::BytesPerSecond);
         assert_eq!(document(rates), ["1.0", "3.0", "3.0", "0.9"]);
+    }
+
+    #[test]
+    fn a_class_and_whether_reads_take_longer_are_words() {
+        let word = |id, value| {
+            let evidence = Evidence::Reads(ReadEvidence::Alike { read_s: 1e-3, noise_s: 1e-6 });
+            let finding = Finding::exact(id, value, Confidence::new(0.9), evidence);
+            serde_json::to_value(FindingDocument::from(&finding)).unwrap()["value"].clone()
+        };
+        let signal = |penalty| word(FindingId::ReadBoundarySignal, Value::Shows(penalty));
+        assert_eq!(signal(Some(ReadPenalty { extra_s: 2e-4, boundary: Boundary::Page })), "yes");
+        assert_eq!(signal(None), "no");
+        let class = Value::Class { class: FtlClass::PageMapped, above: None };
+        assert_eq!(word(FindingId::FtlClass, class), "page-mapped");
     }
 }

@@ -131,3 +131,73 @@ fn is_of(header: &JournalHeader, target: &mut Target) -> bool {
         && saved.capacity == found.capacity
         && (same_file || resembles(header, target.device.device_mut().device_mut()))
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::Bytes;
+    use flashscope_device::layer::journal::JournalStart;
+    use flashscope_device::layer::{Budget, Interrupt};
+    use flashscope_device::memory::MemoryDevice;
+    use flashscope_record::attachment::Attachment;
+
+    use super::*;
+    use crate::document::Identity;
+    use crate::target::{Base, layered};
+
+    const CAPACITY: Bytes = Bytes::mib(1);
+
+    /// A target of this name whose model is its name, and which has no serial number.
+    fn target(text: &str) -> Target {
+        let interrupt = Interrupt::default();
+        let identity = Identity::VirtualStick {
+            name: String::new(),
+            description: String::new(),
+            capacity_bytes: CAPACITY.get(),
+            seed: 1,
+            faults: Vec::new(),
+        };
+        Target {
+            text: text.to_owned(),
+            name: String::new(),
+            identity,
+            attachment: Attachment::default(),
+            remarks: Vec::new(),
+            writable: true,
+            is_erased: false,
+            is_virtual: true,
+            link: None,
+            filesystem_capacity: None,
+            is_buffered: false,
+            failed_requests: 0,
+            device: layered(Base::watched(MemoryDevice::new(CAPACITY)), &interrupt, Budget::UNLIMITED),
+            interrupt,
+        }
+    }
+
+    #[test]
+    fn journal_is_of_the_medium_with_its_serial_number_or_of_its_own_file_without_one() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let path = file.path().to_str().unwrap();
+        let mut target = target(path);
+        let mut fits = |name: &str, model: &str, serial: Option<&str>, capacity: Bytes| {
+            let medium = JournalMedium {
+                model: model.to_owned(),
+                serial: serial.map(str::to_owned),
+                capacity,
+                logical_block: Bytes::new(512),
+            };
+            let start = JournalStart {
+                flashscope: String::new(),
+                target: name.to_owned(),
+                started_at: String::new(),
+                medium,
+            };
+            is_of(&JournalHeader { start, places: Vec::new() }, &mut target)
+        };
+        assert!(fits(path, path, None, CAPACITY));
+        assert!(!fits(path, path, Some("4C53"), CAPACITY), "another stick of the same model");
+        assert!(!fits(path, "another model", None, CAPACITY));
+        assert!(!fits(path, path, None, CAPACITY * 2));
+        assert!(!fits("/nonexistent", path, None, CAPACITY));
+    }
+}

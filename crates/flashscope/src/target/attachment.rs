@@ -98,3 +98,36 @@ fn link_of_card(card: &Card) -> Option<Link> {
         is_card_reader: supports_uhs,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use flashscope_linux::{Roots, list};
+
+    use super::*;
+
+    /// The driver of a disk of the desktop, if the disk said this of UAS and the kernel had chosen `name`.
+    fn driver_of(name: &str, offers_uas: Option<bool>) -> Driver {
+        let copy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/sysfs/desktop");
+        let mut disks = list(&Roots::copy(&copy)).unwrap().disks;
+        let disk = disks.iter_mut().find(|disk| disk.name == "sdc").unwrap();
+        let usb = disk.usb.as_mut().unwrap();
+        (usb.driver, usb.offers_uas) = (Some(name.to_owned()), offers_uas);
+        driver(disk).unwrap()
+    }
+
+    #[test]
+    fn uas_is_unused_only_where_the_device_offers_it_and_another_driver_is_chosen() {
+        for (name, offers_uas, is_uas_unused) in [
+            ("usb-storage", Some(true), true),
+            ("usb-storage", Some(false), false),
+            ("usb-storage", None, false),
+            ("uas", Some(true), false),
+            ("uas", None, false),
+        ] {
+            let expected = Driver { name: name.to_owned(), is_uas_unused };
+            assert_eq!(driver_of(name, offers_uas), expected, "{offers_uas:?}");
+        }
+    }
+}

@@ -113,3 +113,33 @@ pub fn failure(error: FilesError) -> Failure {
     };
     Failure { exit, error: error.into() }
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::Bytes;
+
+    use super::*;
+
+    fn ground(filesystem: &str, source: &str) -> BackingFilesystem {
+        BackingFilesystem {
+            filesystem: filesystem.to_owned(),
+            source: source.to_owned(),
+            options: "rw".to_owned(),
+            cluster: Bytes::kib(4),
+            non_stick: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn directory_is_named_by_its_filesystem_and_by_what_that_lies_on() {
+        for (filesystem, source, disk, expected) in [
+            ("vfat", "/dev/sdb1", Some("SanDisk Ultra"), "directory on vfat, SanDisk Ultra"),
+            ("", "/dev/sdb1", Some("SanDisk Ultra"), "directory on an unknown filesystem, SanDisk Ultra"),
+            ("nfs4", "server:/files", None, "directory on nfs4 (server:/files)"),
+            ("ext4", "", None, "directory on ext4"),
+            ("", "", None, "directory on an unknown filesystem"),
+        ] {
+            assert_eq!(name(&ground(filesystem, source), disk), expected);
+        }
+    }
+}

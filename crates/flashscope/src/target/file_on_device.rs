@@ -186,3 +186,31 @@ fn write_once(
     run(&mut metered, Op::Flush)?;
     Ok(metered.cost())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reason_why_only_speeds_are_measured_is_the_one_that_holds() {
+        let elsewhere = "f2fs does not overwrite data where it lies";
+        let cached = "the page cache answers reads";
+        let mapped = "the device under the filesystem is put together from others";
+        let pieces = "the file is too small, or lies in too many pieces";
+        let hidden = "f2fs tells only root where a file lies";
+        let in_place = if rustix::process::geteuid().is_root() { pieces } else { hidden };
+        for (rewriting, is_buffered, is_plain, why) in [
+            (Rewriting::Elsewhere, false, true, elsewhere),
+            (Rewriting::Elsewhere, true, false, elsewhere),
+            (Rewriting::InPlace, true, true, cached),
+            (Rewriting::InPlaceReserved, true, false, cached),
+            (Rewriting::InPlace, false, false, mapped),
+            (Rewriting::InPlaceReserved, false, false, mapped),
+            (Rewriting::InPlace, false, true, in_place),
+            (Rewriting::InPlaceReserved, false, true, pieces),
+        ] {
+            let text = without_place("f2fs", rewriting, is_buffered, is_plain);
+            assert!(text.starts_with(&format!("only speeds are measured: {why}")), "{rewriting:?}: {text}");
+        }
+    }
+}

@@ -179,4 +179,18 @@ mod tests {
         let text = alignment_text(&fat(UNIT, UNIT), Bytes::mib(8), Some(UNIT));
         assert!(text.starts_with("ends beyond the disk"), "{text}");
     }
+
+    #[test]
+    fn start_inside_a_page_is_on_purpose_only_if_the_data_is_aligned_to_16_kib() {
+        let track = Bytes::new(63 * 512);
+        let purpose = "starts at sector 63, inside a page on purpose: its data is aligned";
+        let crossing = "starts at sector 63, inside a page: its aligned blocks cross pages";
+        for (data, expected) in [(64, purpose), (80, purpose), (72, crossing), (68, crossing)] {
+            assert_eq!(text(&fat(track, Bytes::kib(data)), None), expected, "data at {data} KiB");
+        }
+        let page = text(&fat(Bytes::kib(36), Bytes::kib(72)), None);
+        assert_eq!(page, "starts at 36 KiB, aligned to 4 KiB");
+        let half_a_page = text(&fat(Bytes::kib(38), Bytes::kib(72)), None);
+        assert_eq!(half_a_page, "starts at sector 76, inside a page: its aligned blocks cross pages");
+    }
 }

@@ -483,3 +483,23 @@ fn samples_have_the_requested_number_and_size() {
         assert!(stderr(&refused).contains("from 14") && stderr(&refused).contains("1000x10MiB"), "{odd}");
     }
 }
+
+/// The image is too small for either, which is found out after the announcement.
+#[test]
+fn bench_methods_announces_what_it_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let image = image(&folder, 2);
+    let announced = |more: &[&str]| {
+        let output = flashscope(&[&["bench", "methods", &image, "--erase", "--yes"], more].concat());
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        stderr(&output)
+    };
+    let usual = announced(&[]);
+    let cost = "at most 6 rounds of five methods, 64 MiB each (less on a slow stick), \
+                at most 1.88 GiB in total; at 10 MB/s a round takes 34 s; after the first";
+    assert!(usual.contains(cost), "{usual}");
+    let given = announced(&["--size", "4MiB", "--rounds", "1"]);
+    let cost =
+        "one round of five methods, 4 MiB each, at most 20 MiB in total; at 10 MB/s a round takes 3 s\n";
+    assert!(given.contains(cost), "{given}");
+}

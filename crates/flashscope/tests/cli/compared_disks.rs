@@ -123,6 +123,8 @@ fn signals_leave_nothing_mounted_and_no_folder() {
         kill_process(Pid::from_child(&child), signal).unwrap();
         let messages: Vec<String> = lines.map(Result::unwrap).collect();
         assert_eq!(child.wait().unwrap().code(), Some(130), "{messages:?}");
+        let is_said = messages.iter().any(|line| line.contains("interrupted: only what was tried"));
+        assert!(is_said, "{messages:?}");
         assert_clean(&served, folder.path());
     }
 }

@@ -40,6 +40,18 @@ fn bench_files_marks_results_in_memory_as_cached() {
     assert!(is_empty(directory.path()));
 }
 
+#[test]
+fn filesystem_of_the_directory_is_announced_by_its_name() {
+    let directory = directory();
+    let name = directory.path().to_str().unwrap();
+    let output = flashscope(&["bench", "files", name, "--count", "4", "--rounds", "1", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let result: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let filesystem = result["filesystem"].as_str().unwrap();
+    let called = if filesystem.is_empty() { "an unknown filesystem" } else { filesystem };
+    assert!(stderr(&output).contains(&format!("{name}: {called} with ")), "{}", stderr(&output));
+}
+
 /// Without `--rounds`, at least 3 and at most 9. No file of this profile is larger than 2 KiB.
 #[test]
 fn default_rounds_end_when_they_agree() {

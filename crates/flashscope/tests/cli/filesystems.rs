@@ -233,3 +233,14 @@ fn stick_that_fails_in_the_middle_keeps_what_was_measured() {
     assert_eq!(nothing.status.code(), Some(3));
     assert!(stdout(&nothing).starts_with("No trial was completed."), "{}", stdout(&nothing));
 }
+
+#[test]
+fn only_an_interrupted_comparison_is_called_interrupted() {
+    let folder = recordings();
+    for (stick, code) in [("sim:generic-2g", 0), ("sim:generic-2g?fault=unplug:after=100", 3)] {
+        let output = flashscope(&compare(&folder, stick, &[]));
+        let messages = stderr(&output);
+        assert_eq!(output.status.code(), Some(code), "{messages}");
+        assert!(!messages.contains("interrupted"), "{stick} ran to its end: {messages}");
+    }
+}

@@ -1,5 +1,7 @@
 //! `sim fit`: profiles fitted to a log or a run.
 
+use flashscope_device::Bytes;
+
 use crate::{document, finding, flashscope, published, stderr, stdout};
 
 #[test]
@@ -98,6 +100,42 @@ fn a_fit_unlike_its_log_is_called_poor() {
     assert!(stdout(&output).starts_with("# Poor fit: half of the times differ by"), "{}", stdout(&output));
     let fits = fit(&published("readme-example-arnd.txt"));
     assert!(!stderr(&fits).contains("poor fit") && !stdout(&fits).contains("Poor fit"), "{}", stderr(&fits));
+}
+
+/// A log with every read that is held out about a hundred or a thousand times as slow. The fit does not see
+/// them.
+fn with_slow_held_out_reads(log: &std::path::Path) -> String {
+    let fit = document(&["sim", "fit", log.to_str().unwrap()]);
+    let cells = fit["cells"].as_array().unwrap().iter().filter(|cell| cell["held_out"] == true);
+    let held_out: Vec<&str> = cells.map(|cell| cell["cell"].as_str().unwrap()).collect();
+    let row = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let ["align", bytes, "pre", before, "on", across, "post", after, ..] = words.as_slice() else {
+            return line.to_owned();
+        };
+        let candidate = Bytes::new(bytes.parse().unwrap());
+        let time = |side: &str, text: &str| match text.strip_suffix("µs") {
+            _ if !held_out.contains(&format!("{candidate} {side}").as_str()) => text.to_owned(),
+            Some(microseconds) => format!("{microseconds}ms"),
+            None => format!("10{text}"),
+        };
+        let [before, across, after] =
+            [("before", before), ("across", across), ("after", after)].map(|(side, text)| time(side, text));
+        format!("align {bytes} pre {before} on {across} post {after}")
+    };
+    let text = std::fs::read_to_string(log).unwrap();
+    text.lines().map(|line| row(line) + "\n").collect()
+}
+
+#[test]
+fn a_fit_that_misses_what_it_did_not_see_is_called_poor_but_its_profile_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("slow.log");
+    std::fs::write(&log, with_slow_held_out_reads(&published("readme-example-arnd.txt"))).unwrap();
+    let output = flashscope(&["sim", "fit", log.to_str().unwrap()]);
+    let warning = "warning: poor fit: half of the times differ by";
+    assert!(stderr(&output).contains(warning), "{}", stderr(&output));
+    assert!(!stdout(&output).contains("Poor fit"), "{}", stdout(&output));
 }
 
 #[test]

@@ -36,6 +36,7 @@ fn virtual_fakes_are_named_with_size_map_and_speed() {
         schema::assert_valid("verify-full", &found);
         let verdict = &found["verdict"];
         assert_eq!((verdict["kind"].as_str(), verdict["true_size"].as_u64()), (Some(kind), size), "{fault}");
+        assert_eq!(verdict["seed"], 1, "a virtual stick is new in every run");
         assert!(verdict["regions"].as_array().is_some_and(|regions| regions.len() == 256));
     }
     let output = flashscope(&["verify", &format!("{STICK}&fault=limbo:real=96MiB"), "--full"]);
@@ -133,15 +134,41 @@ fn interrupted_and_killed_test_continues_with_the_same_command() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(place.states().len(), 1, "the state of the first interruption");
+    with_time(&place.states()[0], SPENT_S);
     let output = place.run(&["--erase", "--yes"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stderr(&output).contains("continuing the test of"), "{}", stderr(&output));
+    assert_time_left(&stderr(&output));
     let found = json(&output);
     schema::assert_valid("verify-full", &found);
     let verdict = &found["verdict"];
     assert_eq!((&verdict["kind"], &verdict["continued"]), (&"no_sign".into(), &1.into()), "{verdict}");
     assert_eq!(verdict["true_size"], MEBIBYTES << 20);
+    assert_ne!(verdict["seed"], 1, "each test has its own");
     assert!(place.states().is_empty());
+}
+
+/// A test that was interrupted after nearly twenty hours.
+const SPENT_S: u32 = 71_000;
+
+/// Stores that the test took this many seconds until now.
+fn with_time(state: &Path, seconds: u32) {
+    let mut stored: Value = serde_json::from_str(&fs::read_to_string(state).unwrap()).unwrap();
+    stored["progress"]["cost"]["device_time"] = (u64::from(seconds) * 1_000_000_000).into();
+    fs::write(state, stored.to_string()).unwrap();
+}
+
+/// The time left is to the time spent as what is left to what is done. The share is rounded to whole percent,
+/// the time up to whole hours, and this run took a few seconds more.
+fn assert_time_left(messages: &str) {
+    let line = messages.lines().find(|line| line.contains("left at this speed")).unwrap_or(messages);
+    let (percent, rest) = line.split_once(" % done; about ").unwrap_or_default();
+    let (hours, _) = rest.split_once(" hours left at this speed").unwrap_or_default();
+    let (percent, hours): (f64, f64) = (percent.parse().unwrap_or(0.0), hours.parse().unwrap_or(0.0));
+    let at = |percent: f64| f64::from(SPENT_S) / 3600.0 * (100.0 - percent) / percent;
+    assert!((1.0..=50.0).contains(&percent), "{messages}");
+    let (least, most) = (at(percent + 0.5), at(percent - 0.5) * 1.02 + 1.0);
+    assert!((least..=most).contains(&hours), "{least} to {most} hours: {messages}");
 }
 
 #[test]
@@ -169,6 +196,32 @@ fn test_that_was_interrupted_begins_anew_after_another_command_with_erase() {
     let output = place.run(&["--erase", "--yes"]);
     let verdict = &json(&output)["verdict"];
     assert_eq!((&verdict["kind"], &verdict["continued"]), (&"no_sign".into(), &0.into()), "{verdict}");
+}
+
+/// Gives a state file this format, and the text of the file.
+fn with_format(state: &Path, format: u32) -> String {
+    let mut stored: Value = serde_json::from_str(&fs::read_to_string(state).unwrap()).unwrap();
+    stored["format"] = format.into();
+    stored["flashscope"] = "0.0.1".into();
+    fs::write(state, stored.to_string()).unwrap();
+    stored.to_string()
+}
+
+/// A test of a large stick takes days, in which flashscope may be updated. All versions wrote format 1.
+#[test]
+fn state_of_another_version_is_continued_and_that_of_another_format_is_left_alone() {
+    let place = Place::new();
+    place.interrupted();
+    let state = place.states().remove(0);
+    with_format(&state, 1);
+    let refused = place.run(&["--erase", "--yes", "--seed", "1"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("a test that is continued keeps its seed"), "{}", stderr(&refused));
+    let other = with_format(&state, 2);
+    let output = place.run(&["--erase", "--yes"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(json(&output)["verdict"]["continued"], 0);
+    assert_eq!((place.states(), fs::read_to_string(&state).unwrap()), (vec![state], other));
 }
 
 #[test]

@@ -52,6 +52,26 @@ fn several_logs_need_brief_or_one_device() {
     assert_eq!(stdout(&brief).lines().count(), 1, "{}", stdout(&brief));
 }
 
+#[test]
+fn logs_with_one_name_or_none_do_not_name_different_devices() {
+    let log = path("patriot-xporter-xt-boost-16gb.txt");
+    let log = log.as_str();
+    let text = std::fs::read_to_string(log).unwrap();
+    let names_it = |line: &&str| line.starts_with("# device:") || line.contains(": ID ");
+    let nameless: Vec<&str> = text.lines().filter(|line| !names_it(line)).collect();
+    assert_eq!(nameless.len() + 2, text.lines().count());
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("nameless.txt");
+    std::fs::write(&file, nameless.join("\n")).unwrap();
+    let nameless = file.to_str().unwrap();
+    for logs in [&[log][..], &["--one-device", log, log], &["--one-device", log, nameless]] {
+        let document = document(&[&["import"], logs].concat());
+        let remarks = document["remarks"].to_string();
+        assert!(!remarks.contains("different devices"), "{logs:?}: {remarks}");
+        assert_eq!(document["identity"]["name"], "Patriot Xporter XT Boost 16 GB USB stick, 13fe:3100");
+    }
+}
+
 /// A file of test data that is no published log.
 fn testdata(name: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(name);

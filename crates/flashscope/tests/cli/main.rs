@@ -5,6 +5,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod applied_again;
 mod bad_input;
 mod bench;
 mod cache;

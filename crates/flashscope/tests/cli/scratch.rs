@@ -177,6 +177,18 @@ fn restore_after_kill_makes_the_image_bit_identical() {
     assert!(stdout(&again).contains("Nothing to restore"), "{}", stdout(&again));
 }
 
+/// What was measured with --force-image may look like no image of a stick.
+#[test]
+fn restore_needs_no_permission_for_a_file_of_an_odd_size() {
+    let mut place = Place::new(24);
+    place.before.extend([7; 777]);
+    fs::write(&place.image, &place.before).unwrap();
+    place.killed_while_writing_with(&["--force-image"]);
+    let restored = place.run_when_free(&["restore", "--yes"]);
+    assert_eq!(restored.status.code(), Some(0), "{}", stderr(&restored));
+    assert!(place.is_unchanged() && place.journal().is_none());
+}
+
 #[test]
 fn restore_refuses_another_or_changed_image_and_a_damaged_journal() {
     let place = Place::new(24);

@@ -22,6 +22,7 @@ fn a_fake_is_named_in_the_first_line() {
     let found: Value = serde_json::from_str(&stdout(&output)).unwrap();
     schema::assert_valid("verify", &found);
     assert_eq!(found["verdict"]["kind"], "dropped");
+    assert_eq!(found["verdict"]["seed"], 1, "a virtual stick is new in every run");
     assert!(found["headline"].as_str().unwrap().contains("drops writes"));
 }
 
@@ -41,8 +42,12 @@ fn an_image_file_is_written_only_with_permission() {
     let image = image(&folder, 32);
     assert_refused(&["verify", &image], 4, &["--erase"]);
     assert!(fs::read(&image).unwrap().iter().all(|byte| *byte == 0));
-    let found = document(&["verify", &image, "--erase", "--yes"]);
-    assert_eq!(found["verdict"]["kind"], "no_sign");
+    let seed = || {
+        let found = document(&["verify", &image, "--erase", "--yes"]);
+        assert_eq!(found["verdict"]["kind"], "no_sign");
+        found["verdict"]["seed"].as_u64().unwrap()
+    };
+    assert_ne!(seed(), seed(), "stamps of an earlier run must not pass for new ones");
 }
 
 #[test]

@@ -161,6 +161,41 @@ fn watch_until_safe_ends_when_nothing_waits() {
     assert_refused(&arguments, 3, &["has no I/O counters"]);
 }
 
+/// Without the share of one disk, the data of other disks counts as well.
+#[test]
+fn until_safe_says_once_from_its_first_line_that_it_waits_for_all_disks() {
+    let folder = tempfile::tempdir().unwrap();
+    let tree = busy_machine(&folder);
+    std::fs::write(tree.join("sys/block/sdb/stat"), STAT.replace(" 1 900 900", " 0 900 900")).unwrap();
+    let arguments = ["watch", "sdb", "--until-safe", "--interval", "0.1", "--sysfs", tree.to_str().unwrap()];
+    let mut watch = Command::new(env!("CARGO_BIN_EXE_flashscope"))
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines();
+    for _ in 0..3 {
+        let line = lines.next().unwrap().unwrap();
+        assert!(line.contains("at most 2 MiB"), "{line}");
+    }
+    // All of it at once: the program may read it at any moment.
+    let memory = tree.join("proc/meminfo.new");
+    std::fs::write(&memory, "Dirty: 0 kB\nWriteback: 0 kB\n").unwrap();
+    std::fs::rename(&memory, tree.join("proc/meminfo")).unwrap();
+    lines.for_each(drop);
+    let several_lines = watch.wait_with_output().unwrap();
+    let one_line = flashscope(&arguments);
+    assert_eq!(stdout(&one_line).lines().count(), 1, "{one_line:?}");
+    for output in [several_lines, one_line] {
+        let talk = stderr(&output);
+        assert_eq!(output.status.code(), Some(0), "{talk}");
+        assert_eq!(talk.matches("this ends only when nothing waits for any disk").count(), 1, "{talk}");
+        let advises_sudo = talk.contains("with sudo before the command");
+        assert_eq!(advises_sudo, !rustix::process::geteuid().is_root(), "{talk}");
+    }
+}
+
 /// `watch` on a pseudo-terminal, and the other end of it. It is killed after 20 s and then ends with 137.
 fn on_a_terminal(tree: &Path) -> (Child, File) {
     let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();

@@ -142,3 +142,29 @@ fn kind(outcome: &KindOutcome) -> KindDocument {
 fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_three_digits_and_a_unit() {
+        for (nanoseconds, text) in [
+            (0, "0.00 µs"),
+            (1_230, "1.23 µs"),
+            (12_340, "12.3 µs"),
+            (123_400, "123 µs"),
+            (1_000_000, "1.00 ms"),
+            (1_230_000, "1.23 ms"),
+            (10_000_000, "10.0 ms"),
+            (12_340_000, "12.3 ms"),
+            (100_000_000, "100 ms"),
+            (123_400_000, "123 ms"),
+            (1_000_000_000, "1.00 s"),
+            (12_340_000_000, "12.3 s"),
+            (123_400_000_000, "123 s"),
+        ] {
+            assert_eq!(time(Duration::from_nanos(nanoseconds)), text);
+        }
+    }
+}
