@@ -15,7 +15,8 @@ pub struct MemoryDevice {
     capabilities: Capabilities,
     now: Instant,
     per_request: Duration,
-    in_flight: VecDeque<(Tag, Instant, Op)>,
+    /// Tag, start, time and request.
+    in_flight: VecDeque<(Tag, Instant, Duration, Op)>,
 }
 
 impl MemoryDevice {
@@ -47,9 +48,11 @@ impl MemoryDevice {
         self
     }
 
-    /// Changes the fixed time per request from now on.
-    pub const fn set_latency(&mut self, per_request: Duration) {
-        self.per_request = per_request;
+    /// The same device without discards.
+    #[must_use]
+    pub const fn without_discards(mut self) -> Self {
+        self.capabilities.discard = false;
+        self
     }
 
     /// All bytes of the device.
@@ -106,16 +109,48 @@ impl Device for MemoryDevice {
         if self.in_flight.len() >= self.capabilities.queue_depth as usize {
             return Err(DeviceError::QueueFull { queue_depth: self.capabilities.queue_depth });
         }
-        self.in_flight.push_back((tag, self.now, op));
+        self.in_flight.push_back((tag, self.now, self.per_request, op));
         Ok(())
     }
 
     fn wait(&mut self) -> Result<Option<Completion>, DeviceError> {
-        let Some((tag, submitted_at, mut op)) = self.in_flight.pop_front() else { return Ok(None) };
+        let Some((tag, submitted_at, takes, mut op)) = self.in_flight.pop_front() else { return Ok(None) };
         if !matches!(op, Op::Pause { .. }) {
-            self.now += self.per_request;
+            self.now += takes;
         }
         let outcome = self.perform(&mut op);
         Ok(Some(Completion::new(tag, (submitted_at, self.now), outcome, op.into_buffer())))
+    }
+}
+
+/// A device in memory whose requests take the time that a function of each request gives.
+pub struct TimedDevice<F> {
+    device: MemoryDevice,
+    latency: F,
+}
+
+impl<F: FnMut(&Op) -> Duration> TimedDevice<F> {
+    /// `device` with the times of `latency`, which is called once for each request, in order.
+    pub const fn new(device: MemoryDevice, latency: F) -> Self {
+        Self { device, latency }
+    }
+}
+
+impl<F: FnMut(&Op) -> Duration> Device for TimedDevice<F> {
+    fn capabilities(&self) -> Capabilities {
+        self.device.capabilities()
+    }
+
+    fn now(&self) -> Instant {
+        self.device.now()
+    }
+
+    fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
+        self.device.per_request = (self.latency)(&op);
+        self.device.submit(tag, op)
+    }
+
+    fn wait(&mut self) -> Result<Option<Completion>, DeviceError> {
+        self.device.wait()
     }
 }

@@ -312,30 +312,12 @@ fn requests_go_to_the_start_of_the_filesystem_and_failures_are_counted() {
     assert!(beyond.first_failure.is_some());
 }
 
-/// The same device, but it says that it has no discards.
-struct WithoutDiscards(MemoryDevice);
-
-impl Device for WithoutDiscards {
-    fn capabilities(&self) -> flashscope_device::Capabilities {
-        flashscope_device::Capabilities { discard: false, ..self.0.capabilities() }
-    }
-    fn now(&self) -> Instant {
-        self.0.now()
-    }
-    fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
-        self.0.submit(tag, op)
-    }
-    fn wait(&mut self) -> Result<Option<Completion>, DeviceError> {
-        self.0.wait()
-    }
-}
-
 #[test]
 fn discards_are_replayed_where_there_are_any_and_left_out_elsewhere() {
     let records =
         [request(1, OpKind::Write, 0, 4), request(2, OpKind::Write, 8, 4), request(3, OpKind::Discard, 0, 4)];
     let mut accepting = MemoryDevice::new(CAPACITY);
-    let mut other = WithoutDiscards(MemoryDevice::new(CAPACITY));
+    let mut other = MemoryDevice::new(CAPACITY).without_discards();
     let with = replay(&records, Bytes::ZERO, &mut accepting, 1, Pattern::new(1));
     let without = replay(&records, Bytes::ZERO, &mut other, 1, Pattern::new(1));
     assert_eq!((with.requests, with.failed, with.time), (3, 0, Duration::from_micros(300)));
@@ -344,7 +326,7 @@ fn discards_are_replayed_where_there_are_any_and_left_out_elsewhere() {
         device.contents()[kib * 1024..(kib + 4) * 1024].iter().any(|byte| *byte != 0)
     };
     assert_eq!([0, 8].map(|kib| holds_data(&accepting, kib)), [false, true]);
-    assert_eq!([0, 8].map(|kib| holds_data(&other.0, kib)), [true, true]);
+    assert_eq!([0, 8].map(|kib| holds_data(&other, kib)), [true, true]);
 }
 
 #[test]

@@ -340,8 +340,7 @@ impl Triple {
 
 #[cfg(test)]
 mod tests {
-    use flashscope_device::memory::MemoryDevice;
-    use flashscope_device::{Capabilities, Completion, DeviceError, Instant, Op, Tag};
+    use flashscope_device::memory::{MemoryDevice, TimedDevice};
 
     use super::*;
     use crate::contract::Silent;
@@ -388,36 +387,14 @@ mod tests {
         assert!(matches!(seen.ended, Ended::NotStarted { .. }));
     }
 
-    /// A device whose reads take twice as long at some offsets, in KiB.
-    struct Uneven {
-        device: MemoryDevice,
-        is_slow: fn(u64) -> bool,
-    }
-
-    impl Device for Uneven {
-        fn capabilities(&self) -> Capabilities {
-            self.device.capabilities()
-        }
-
-        fn now(&self) -> Instant {
-            self.device.now()
-        }
-
-        fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
-            let is_slow = op.range().is_some_and(|range| (self.is_slow)(range.offset / Bytes::kib(1)));
-            self.device.set_latency(Duration::from_micros(if is_slow { 200 } else { 100 }));
-            self.device.submit(tag, op)
-        }
-
-        fn wait(&mut self) -> Result<Option<Completion>, DeviceError> {
-            self.device.wait()
-        }
-    }
-
-    /// Whether the boundary at 512 KiB counts as the edge of written data.
+    /// Whether the boundary at 512 KiB counts as the edge of written data, if reads at these offsets, in KiB,
+    /// take twice as long.
     fn is_edge(is_slow: fn(u64) -> bool) -> bool {
         let (read, boundary, capacity) = (Bytes::kib(1), Bytes::kib(512), Bytes::mib(1));
-        let mut device = Uneven { device: MemoryDevice::new(capacity), is_slow };
+        let mut device = TimedDevice::new(MemoryDevice::new(capacity), |op| {
+            let is_slow = op.range().is_some_and(|range| is_slow(range.offset / Bytes::kib(1)));
+            Duration::from_micros(if is_slow { 200 } else { 100 })
+        });
         let (budget, estimate, mut observer) = (Budget::UNLIMITED, Estimate::default(), Silent);
         let mut session = Session::begin("test", estimate, &mut device, &budget, &mut observer, 1);
         let before = session.read(range(boundary - read, read)).unwrap().unwrap();

@@ -3,11 +3,8 @@
 use std::time::Duration;
 
 use flashscope_device::layer::{FaultSpec, Faulty};
-use flashscope_device::memory::MemoryDevice;
-use flashscope_device::{
-    Buffer, ByteRange, Bytes, Capabilities, Completion, Device, DeviceError, DeviceExt as _, Instant, Op,
-    OpKind, Payload, Tag,
-};
+use flashscope_device::memory::{MemoryDevice, TimedDevice};
+use flashscope_device::{Buffer, ByteRange, Bytes, Device, DeviceExt as _, Op, OpKind, Payload};
 use flashscope_measure::Silent;
 use flashscope_measure::capacity::{CACHE_BOUND_DEFAULT, Limits, Settings, probe, verify};
 use flashscope_record::capacity::{CapacityHint, CapacityKind, CapacityVerdict, PlaceState};
@@ -155,44 +152,21 @@ fn on_demand_mappers_are_undecided() {
 const UNWRITTEN: Duration = Duration::from_micros(50);
 const WRITTEN: Duration = Duration::from_micros(200);
 
-/// A device that maps flash when it is written. Other areas read fast, and hold one byte throughout.
-struct MapsOnDemand {
-    device: MemoryDevice,
-    written: Vec<ByteRange>,
-}
-
-impl MapsOnDemand {
-    fn holding(byte: u8) -> Self {
-        let whole = ByteRange::new(Bytes::ZERO, Bytes::mib(64));
-        let mut contents = Buffer::zeroed(whole.length);
-        contents.fill(byte);
-        let mut device = MemoryDevice::new(whole.length);
-        let op = Op::Write { range: whole, payload: Payload::Bytes(contents) };
-        device.run(op).unwrap().outcome.unwrap();
-        Self { device, written: Vec::new() }
-    }
-}
-
-impl Device for MapsOnDemand {
-    fn capabilities(&self) -> Capabilities {
-        self.device.capabilities()
-    }
-
-    fn now(&self) -> Instant {
-        self.device.now()
-    }
-
-    fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
-        let is_written = |range: ByteRange| self.written.iter().any(|written| written.overlaps(range));
+/// A device that maps flash when it is written. Other areas read fast, and hold this byte throughout.
+fn maps_on_demand(byte: u8) -> impl Device {
+    let whole = ByteRange::new(Bytes::ZERO, Bytes::mib(64));
+    let mut contents = Buffer::zeroed(whole.length);
+    contents.fill(byte);
+    let mut device = MemoryDevice::new(whole.length);
+    let op = Op::Write { range: whole, payload: Payload::Bytes(contents) };
+    device.run(op).unwrap().outcome.unwrap();
+    let mut all_written: Vec<ByteRange> = Vec::new();
+    TimedDevice::new(device, move |op| {
+        let is_written = |range: ByteRange| all_written.iter().any(|written| written.overlaps(range));
         let is_fast = op.kind() == OpKind::Read && op.range().is_some_and(|range| !is_written(range));
-        self.device.set_latency(if is_fast { UNWRITTEN } else { WRITTEN });
-        self.written.extend(op.range().filter(|_| op.modifies()));
-        self.device.submit(tag, op)
-    }
-
-    fn wait(&mut self) -> Result<Option<Completion>, DeviceError> {
-        self.device.wait()
-    }
+        all_written.extend(op.range().filter(|_| op.modifies()));
+        if is_fast { UNWRITTEN } else { WRITTEN }
+    })
 }
 
 /// Flash that was erased reads as ones, a missing map as zeros. Any other byte was written by someone.
@@ -204,7 +178,7 @@ fn fast_areas_of_zeros_or_ones_hint_at_mapping_on_demand_and_those_of_other_byte
         (0xff, CapacityKind::Undecided, vec![hint]),
         (0x55, CapacityKind::NoSign, Vec::new()),
     ] {
-        let seen = verdict(&mut MapsOnDemand::holding(byte), Bytes::mib(4));
+        let seen = verdict(&mut maps_on_demand(byte), Bytes::mib(4));
         assert_eq!((seen.kind, seen.hints), (kind, hints), "{byte:#x}");
     }
 }

@@ -1,8 +1,8 @@
 //! Truth tests of *open-units* with sequential writes: the number found is that of the virtual stick.
 
 use flashscope_device::layer::Budget;
-use flashscope_device::memory::MemoryDevice;
-use flashscope_device::{Bytes, Capabilities, Completion, Device, DeviceError, Instant, Op, Tag};
+use flashscope_device::memory::{MemoryDevice, TimedDevice};
+use flashscope_device::{Bytes, Device};
 use flashscope_infer::infer;
 use flashscope_measure::experiment::OpenUnits;
 use flashscope_measure::survey::Survey;
@@ -209,38 +209,22 @@ fn stalls_are_not_taken_for_open_units() {
 }
 
 /// A device whose first `cache` bytes are written ten times as fast as the rest.
-struct Cached {
-    device: MemoryDevice,
-    cache: Bytes,
-}
-
-impl Device for Cached {
-    fn capabilities(&self) -> Capabilities {
-        self.device.capabilities()
-    }
-
-    fn now(&self) -> Instant {
-        self.device.now()
-    }
-
-    fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
+fn cached(mut cache: Bytes) -> impl Device {
+    let mut latency = Duration::from_micros(100);
+    TimedDevice::new(MemoryDevice::new(Bytes::mib(256)), move |op| {
         let length = op.range().filter(|_| op.modifies()).map_or(Bytes::ZERO, |range| range.length);
-        self.cache = self.cache.saturating_sub(length);
-        if self.cache.is_zero() && op.modifies() {
-            self.device.set_latency(Duration::from_micros(1000));
+        cache = cache.saturating_sub(length);
+        if cache.is_zero() && op.modifies() {
+            latency = Duration::from_micros(1000);
         }
-        self.device.submit(tag, op)
-    }
-
-    fn wait(&mut self) -> Result<Option<Completion>, DeviceError> {
-        self.device.wait()
-    }
+        latency
+    })
 }
 
 #[test]
 fn filling_cache_is_not_taken_for_a_linear_only_stick() {
     for cache_mib in [1, 2, 4, 8, 16, 24] {
-        let mut device = Cached { device: MemoryDevice::new(Bytes::mib(256)), cache: Bytes::mib(cache_mib) };
+        let mut device = cached(Bytes::mib(cache_mib));
         let experiment = OpenUnits::new(Bytes::mib(1), Some(Bytes::kib(64)), 1);
         let seen = experiment.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
         for finding in infer(&[seen]) {

@@ -18,7 +18,7 @@ use crate::limits::WHOLE_MAX;
 use crate::session::{Stop, fill, range};
 
 /// The last [`SLOW_OPENINGS`] openings decide if all but one are slow, or up to eight, if stalls alone would
-/// make four slow
+/// make four slow with more than [`BY_STALLS_MAX`].
 const SLOW_OPENINGS_MAX: u32 = 8;
 /// Rounds until all blocks are open, if at most one of them is not. Guess.
 const ROUNDS: u32 = 4;
@@ -269,9 +269,10 @@ fn slow_openings(stalls: f64) -> u32 {
 #[cfg(test)]
 mod tests {
     use flashscope_device::layer::Budget;
-    use flashscope_device::memory::MemoryDevice;
-    use flashscope_device::{Capabilities, Completion, Device, DeviceError, Instant, Op, OpKind, Tag};
+    use flashscope_device::memory::{MemoryDevice, TimedDevice};
+    use flashscope_device::{Device, OpKind};
     use flashscope_record::observation::OpenUnitsData;
+    use std::cell::Cell;
 
     use super::*;
     use crate::contract::{Estimate, Silent};
@@ -326,47 +327,23 @@ mod tests {
 
     const STALL: Duration = Duration::from_millis(50);
 
-    /// A device one of whose writes stalls.
-    struct Stalling {
-        device: MemoryDevice,
-        writes: u32,
-        stalled: u32,
-    }
-
-    impl Device for Stalling {
-        fn capabilities(&self) -> Capabilities {
-            self.device.capabilities()
-        }
-
-        fn now(&self) -> Instant {
-            self.device.now()
-        }
-
-        fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
-            let is_write = op.kind() == OpKind::Write;
-            self.writes += u32::from(is_write);
-            let stalls = is_write && self.writes == self.stalled;
-            self.device.set_latency(if stalls { STALL } else { Duration::from_micros(100) });
-            self.device.submit(tag, op)
-        }
-
-        fn wait(&mut self) -> Result<Option<Completion>, DeviceError> {
-            self.device.wait()
-        }
-    }
-
     /// A block that is slow once may have stalled. Other writes decide.
     #[test]
     fn a_continuation_that_was_slow_once_is_no_evidence() {
         let first = 12 + 6 * 2 + 1;
         for stalled in [first, first + 7] {
-            let mut device = Stalling { device: MemoryDevice::new(Bytes::mib(64)), writes: 0, stalled };
+            let writes = Cell::new(0);
+            let mut device = TimedDevice::new(MemoryDevice::new(Bytes::mib(64)), |op| {
+                let is_write = op.kind() == OpKind::Write;
+                writes.update(|writes| writes + u32::from(is_write));
+                if is_write && writes.get() == stalled { STALL } else { Duration::from_micros(100) }
+            });
             let (continued, data) = after_writes(&mut device, 2, |search, pool, sequential| {
                 search.data.cells.clear();
                 search.continue_each(pool, sequential, 6)
             });
             assert_eq!(continued, Ok(()));
-            assert!(device.writes >= first + 11, "{} writes", device.writes);
+            assert!(writes.get() >= first + 11, "{} writes", writes.get());
             let mut latencies = data.cells.iter().flat_map(|cell| cell.writes().map(|(_, latency)| latency));
             assert!(latencies.all(|latency| latency < STALL), "{:?}", data.cells);
         }
