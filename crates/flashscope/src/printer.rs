@@ -189,6 +189,14 @@ fn wrapped_line(line: &str, columns: usize) -> String {
 }
 
 #[cfg(test)]
+impl Printer {
+    /// Prints no notes and no colours: for tests.
+    pub const fn quiet() -> Self {
+        Self { json: false, details: false, quiet: true, verbose: false, color: ColorChoice::Never }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

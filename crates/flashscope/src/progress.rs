@@ -164,7 +164,6 @@ mod tests {
     use indicatif::TermLike;
 
     use super::*;
-    use crate::args::{Color, Global};
 
     /// A terminal that shows nothing.
     #[derive(Debug)]
@@ -211,13 +210,7 @@ mod tests {
     /// Of 100 requests, 25 took 10 s of the device, so that 30 s are left. The run took 2005 s beside it.
     #[test]
     fn bar_shows_the_part_of_the_time_that_is_spent_and_what_is_left() {
-        let printer = Printer::new(&Global {
-            json: false,
-            quiet: true,
-            verbose: false,
-            color: Color::Never,
-            help: None,
-        });
+        let printer = Printer::quiet();
         let mut progress = Progress::new(&printer);
         let target = ProgressDrawTarget::term_like(Box::new(Blank));
         progress.bar = ProgressBar::with_draw_target(Some(PARTS), target);

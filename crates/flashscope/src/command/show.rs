@@ -273,17 +273,10 @@ fn nothing_was_measured(run: &RunFile) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::{Color, Global};
     use flashscope_record::observation::Refusal;
 
     fn exit_of(ended: Option<Ended>, failed_requests: u64) -> Exit {
-        let printer = Printer::new(&Global {
-            json: false,
-            quiet: true,
-            verbose: false,
-            color: Color::Never,
-            help: None,
-        });
+        let printer = Printer::quiet();
         let conditions =
             Conditions { source: Source::Measured, capacity: None, region: None, is_in_file: false, seed: 0 };
         let data = Data::Align(flashscope_record::observation::AlignData::default());

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use super::bad_input::assert_refused;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -135,30 +135,44 @@ fn watch_ends_when_its_disk_is_unplugged_or_replaced() {
     );
 }
 
-#[test]
-fn watch_until_safe_ends_when_nothing_waits() {
-    let folder = tempfile::tempdir().unwrap();
-    let tree = busy_machine(&folder);
+/// The arguments of `watch --until-safe` on this machine.
+fn until_safe(tree: &Path) -> [&str; 7] {
+    ["watch", "sdb", "--until-safe", "--interval", "0.1", "--sysfs", tree.to_str().unwrap()]
+}
+
+/// Such a watch while data waits, for this number of lines. Then nothing waits, and it ends.
+fn watched_until_safe(tree: &Path, lines: usize) -> Output {
     std::fs::write(tree.join("sys/block/sdb/stat"), STAT.replace(" 1 900 900", " 0 900 900")).unwrap();
-    let arguments = ["watch", "sdb", "--until-safe", "--interval", "0.1", "--sysfs", tree.to_str().unwrap()];
     let mut watch = Command::new(env!("CARGO_BIN_EXE_flashscope"))
-        .args(arguments)
+        .args(until_safe(tree))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines();
-    let first = lines.next().unwrap().unwrap();
-    assert!(first.contains("at most 2 MiB"), "{first}");
-    std::fs::write(tree.join("proc/meminfo"), "Dirty: 0 kB\nWriteback: 0 kB\n").unwrap();
-    lines.for_each(drop);
-    let output = watch.wait_with_output().unwrap();
+    let mut printed = BufReader::new(watch.stdout.take().unwrap()).lines();
+    for _ in 0..lines {
+        let line = printed.next().unwrap().unwrap();
+        assert!(line.contains("at most 2 MiB"), "{line}");
+    }
+    // All of it at once: the program may read it at any moment.
+    let memory = tree.join("proc/meminfo.new");
+    std::fs::write(&memory, "Dirty: 0 kB\nWriteback: 0 kB\n").unwrap();
+    std::fs::rename(&memory, tree.join("proc/meminfo")).unwrap();
+    printed.for_each(drop);
+    watch.wait_with_output().unwrap()
+}
+
+#[test]
+fn watch_until_safe_ends_when_nothing_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let tree = busy_machine(&folder);
+    let output = watched_until_safe(&tree, 1);
     assert!(output.status.code() == Some(0) && stderr(&output).contains("safe to unplug"), "{output:?}");
 
-    let output = flashscope(&arguments);
+    let output = flashscope(&until_safe(&tree));
     assert!(output.status.code() == Some(0) && stdout(&output).lines().count() == 1, "{output:?}");
     std::fs::remove_file(tree.join("sys/block/sdb/stat")).unwrap();
-    assert_refused(&arguments, 3, &["has no I/O counters"]);
+    assert_refused(&until_safe(&tree), 3, &["has no I/O counters"]);
 }
 
 /// Without the share of one disk, the data of other disks counts as well.
@@ -166,26 +180,8 @@ fn watch_until_safe_ends_when_nothing_waits() {
 fn until_safe_says_once_from_its_first_line_that_it_waits_for_all_disks() {
     let folder = tempfile::tempdir().unwrap();
     let tree = busy_machine(&folder);
-    std::fs::write(tree.join("sys/block/sdb/stat"), STAT.replace(" 1 900 900", " 0 900 900")).unwrap();
-    let arguments = ["watch", "sdb", "--until-safe", "--interval", "0.1", "--sysfs", tree.to_str().unwrap()];
-    let mut watch = Command::new(env!("CARGO_BIN_EXE_flashscope"))
-        .args(arguments)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines();
-    for _ in 0..3 {
-        let line = lines.next().unwrap().unwrap();
-        assert!(line.contains("at most 2 MiB"), "{line}");
-    }
-    // All of it at once: the program may read it at any moment.
-    let memory = tree.join("proc/meminfo.new");
-    std::fs::write(&memory, "Dirty: 0 kB\nWriteback: 0 kB\n").unwrap();
-    std::fs::rename(&memory, tree.join("proc/meminfo")).unwrap();
-    lines.for_each(drop);
-    let several_lines = watch.wait_with_output().unwrap();
-    let one_line = flashscope(&arguments);
+    let several_lines = watched_until_safe(&tree, 3);
+    let one_line = flashscope(&until_safe(&tree));
     assert_eq!(stdout(&one_line).lines().count(), 1, "{one_line:?}");
     for output in [several_lines, one_line] {
         let talk = stderr(&output);

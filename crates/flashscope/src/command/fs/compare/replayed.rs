@@ -239,7 +239,6 @@ fn sentence(failure: &TrialFailure) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::{Color, Global};
 
     #[test]
     fn replays_that_were_left_out_for_an_interrupt_are_called_a_part() {
@@ -248,13 +247,7 @@ mod tests {
         let room = target.profile.capacity;
         let fit = Fit { erase_block: target.profile.ftl.erase_block, request_max: Bytes::kib(120), room };
         let choices = choose(recordings.list(), &Wish::default(), &fit);
-        let printer = Printer::new(&Global {
-            json: false,
-            quiet: true,
-            verbose: false,
-            color: Color::Never,
-            help: None,
-        });
+        let printer = Printer::quiet();
         let interrupt = Interrupt::default();
         let exit = |choices: &[Choice<'_>]| {
             let replayed = session.replay(choices, &interrupt, &printer).unwrap();
