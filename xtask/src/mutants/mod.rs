@@ -35,6 +35,9 @@ pub struct Arguments {
     /// The time limit of one run of a crate's tests in the sample, seconds; a timeout counts as killed
     #[arg(long, requires = "sample", default_value_t = 600)]
     seconds: u64,
+    /// Print the sample, and try nothing: for judging it by reading
+    #[arg(long, requires = "sample")]
+    list: bool,
     /// Cargo's target folder for the copy; `mutants` in the target folder by default
     #[arg(long)]
     target_dir: Option<PathBuf>,
@@ -52,10 +55,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let target = arguments.target_dir.clone().unwrap_or_else(|| process::target_folder().join("mutants"));
     if let Some(number) = arguments.sample {
         let (seed, seconds) = (arguments.seed, arguments.seconds);
-        return sample::run(
-            &Sample { number, seed, packages: &arguments.package, seconds },
-            &Copy::new(target)?,
-        );
+        let sample = Sample { number, seed, packages: &arguments.package, seconds };
+        if arguments.list {
+            return sample::list(&sample);
+        }
+        return sample::run(&sample, &Copy::new(target)?);
     }
     let is_asked = |mutant: &&Mutant| {
         let is_of_package = |package: &String| mutant.test.contains(&package.as_str());

@@ -25,6 +25,17 @@ pub struct Sample<'a> {
     pub seconds: u64,
 }
 
+impl Sample<'_> {
+    /// What is drawn from the files of the crates.
+    fn mutations(&self, text_of: impl Fn(&str) -> anyhow::Result<String>) -> anyhow::Result<Vec<Drawn>> {
+        let all = mutations_of_crates(self.packages, text_of)?;
+        if all.is_empty() {
+            bail!("no code to mutate in: {}", self.packages.join(", "));
+        }
+        Ok(draw(all, self))
+    }
+}
+
 /// A mutation of a file.
 #[derive(Debug, Clone)]
 struct Drawn {
@@ -33,17 +44,36 @@ struct Drawn {
     mutation: Mutation,
 }
 
+impl Drawn {
+    /// The place and the change, in one line. `text` is the file without the mutation.
+    fn describe(&self, text: &str) -> String {
+        let line = line_of(text, self.mutation.range.start);
+        let (from, to) = (text[self.mutation.range.clone()].trim(), self.mutation.to.trim());
+        format!("{}:{line}: {from} -> {to}", self.file)
+    }
+}
+
+/// Prints what is drawn from the tree, each with its line of the source. Nothing is built.
+///
+/// # Errors
+/// If nothing can be mutated.
+pub fn list(sample: &Sample<'_>) -> anyhow::Result<()> {
+    let text_of = |file: &str| Ok(std::fs::read_to_string(process::repository().join(file))?);
+    for drawn in sample.mutations(text_of)? {
+        let text = text_of(&drawn.file)?;
+        let line = text.lines().nth(line_of(&text, drawn.mutation.range.start) - 1).unwrap_or_default();
+        print(&format!("{}\n    {}\n", drawn.describe(&text), line.trim()))?;
+    }
+    Ok(())
+}
+
 /// Tries the sample and prints every outcome, and the share of killed mutants of each crate.
 ///
 /// # Errors
 /// If nothing can be mutated, or if a crate's tests fail without a mutation.
 pub fn run(sample: &Sample<'_>, copy: &Copy) -> anyhow::Result<()> {
-    let all = mutations_of_crates(sample.packages, |file| copy.text(file))?;
-    if all.is_empty() {
-        bail!("no code to mutate in: {}", sample.packages.join(", "));
-    }
     let mut rates: BTreeMap<String, Vec<Outcome>> = BTreeMap::new();
-    for drawn in draw(all, sample) {
+    for drawn in sample.mutations(|file| copy.text(file))? {
         if !rates.contains_key(&drawn.package) {
             progress(&format!("without a mutation: cargo test -p {}", drawn.package));
             copy.check_package(&drawn.package, sample.seconds)?;
@@ -52,9 +82,7 @@ pub fn run(sample: &Sample<'_>, copy: &Copy) -> anyhow::Result<()> {
         let mut mutated = text.clone();
         mutated.replace_range(drawn.mutation.range.clone(), &drawn.mutation.to);
         let outcome = copy.try_text(&drawn.file, &mutated, &drawn.package, sample.seconds)?;
-        let line = line_of(&text, drawn.mutation.range.start);
-        let (from, to) = (text[drawn.mutation.range.clone()].trim(), drawn.mutation.to.trim());
-        print(&format!("{:<9} {}:{line}: {from} -> {to}\n", outcome.as_str(), drawn.file))?;
+        print(&format!("{:<9} {}\n", outcome.as_str(), drawn.describe(&text)))?;
         rates.entry(drawn.package).or_default().push(outcome);
     }
     print(&table(&rates))?;
