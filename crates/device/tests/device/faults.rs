@@ -202,7 +202,7 @@ fn a_power_cut_loses_and_reports_unflushed_writes() {
     let [event] = &device.log().events()[..] else { panic!("one event") };
     assert_eq!((event.lost.requests, event.lost.bytes), (1, Bytes::kib(16)));
     assert_eq!(event.lost.ranges, [range(32, 16)]);
-    assert!(event.to_string().contains("1 acknowledged writes lost 16 KiB"), "{event}");
+    assert!(event.to_string().contains("1 acknowledged write lost 16 KiB"), "{event}");
 }
 
 #[test]
@@ -234,7 +234,21 @@ fn unplugging_loses_the_writes_in_the_cache() {
     let lost = device.log().events().remove(0).lost;
     drop(device);
     assert_eq!((written, lost.requests, lost.bytes), (8, 8, Bytes::kib(64)));
+    assert!(lost.to_string().starts_with("8 acknowledged writes lost 64 KiB (first 8 KiB at "), "{lost}");
     assert!(below.contents().iter().all(|byte| *byte == 0));
+}
+
+#[test]
+fn write_in_flight_at_the_cut_is_unanswered_and_not_counted_as_lost() {
+    let mut device = faulty(Bytes::mib(1), &["unplug:at=150us,cache=1MiB,survivors=none"], 1);
+    write(&mut device, range(0, 8), PATTERN);
+    assert!(device.run(Op::write(range(8, 8), PATTERN)).is_err(), "it would end at 200 us");
+    let [event] = &device.log().events()[..] else { panic!("one event") };
+    assert_eq!(
+        event.to_string(),
+        "the device was unplugged at 0.000150 s: 1 acknowledged write lost 8 KiB \
+         (first 8 KiB at offset 0 (sector 0)); requests in flight: 1"
+    );
 }
 
 #[test]

@@ -71,7 +71,8 @@ impl fmt::Display for Loss {
         if self.requests == 0 {
             write!(formatter, "no acknowledged write was lost")?;
         } else {
-            write!(formatter, "{} acknowledged writes lost {}", self.requests, self.bytes)?;
+            let writes = if self.requests == 1 { "write" } else { "writes" };
+            write!(formatter, "{} acknowledged {writes} lost {}", self.requests, self.bytes)?;
             let ranges: Vec<String> = self.ranges.iter().map(ToString::to_string).collect();
             let more = if self.requests as usize > self.ranges.len() { ", …" } else { "" };
             write!(formatter, " (first {}{more})", ranges.join(", "))?;
