@@ -12,7 +12,7 @@ use flashscope_report::counted;
 use flashscope_report::files::not_a_stick;
 use flashscope_report::full_capacity::{Scope, so_far};
 
-use super::verify_full::{announce_time_left, print};
+use super::verify_full::{TimeLeft, after_verdict, print};
 use crate::args::Verify;
 use crate::document::{FreeSpaceDocument, Identity, VerifyFullDocument};
 use crate::exit::{Exit, Failure, OrExit};
@@ -61,27 +61,30 @@ pub fn run(arguments: &Verify, printer: &Printer) -> Result<Exit, Failure> {
     };
     let mut progress = begin(&space, arguments.seed.unwrap_or_else(seed::random));
     let mut device = Interruptible::new(space, interrupt);
-    let mut has_announced = false;
+    let mut time_left = TimeLeft::due();
     let mut store = |durable: &FullProgress| {
-        if !std::mem::replace(&mut has_announced, true) {
-            announce_time_left(durable, printer);
-        }
+        time_left.after(durable).into_iter().for_each(|line| printer.remark(line));
     };
     let mut observer = Progress::new(printer);
     let result = fill_and_verify(&mut device, &mut progress, &mut store, &mut observer);
-    device.into_device().remove().or_exit(Exit::Failed, "cannot remove the files of the test")?;
+    let removed = device.into_device().remove().or_exit(Exit::Failed, "cannot remove the files of the test");
     let verdict = match result {
         Ok(verdict) => verdict,
         Err(DeviceError::Interrupted) => {
             so_far(&progress).into_iter().for_each(|seen| printer.remark(seen));
+            removed?;
             printer.remark("interrupted: no verdict; the files are removed");
             return Ok(Exit::Interrupted);
         }
-        Err(error) => return Err(Failure { exit: Exit::Failed, error: error.into() }),
+        Err(error) => {
+            let failure = Failure { exit: Exit::Failed, error: error.into() };
+            return Ok(after_verdict(printer.failure(&failure), removed, printer));
+        }
     };
     let scope = Scope::FreeSpace { of: stick };
     let document = VerifyFullDocument::new(name, describe(ground, tested), Some(free_space), scope, &verdict);
-    print(&document, &verdict, scope, printer)
+    let exit = print(&document, &verdict, scope, printer)?;
+    Ok(after_verdict(exit, removed, printer))
 }
 
 fn describe(ground: &BackingFilesystem, tested: Bytes) -> Identity {

@@ -121,12 +121,10 @@ fn test(
     printer: &Printer,
 ) -> Result<FullVerdict, DeviceError> {
     // Virtual time passes at once.
-    let mut has_announced = target.is_virtual;
+    let mut time_left = if target.is_virtual { TimeLeft::unsaid() } else { TimeLeft::due() };
     let mut is_stored = true;
     let mut store = |durable: &FullProgress| {
-        if !std::mem::replace(&mut has_announced, true) {
-            announce_time_left(durable, printer);
-        }
+        time_left.after(durable).into_iter().for_each(|line| printer.remark(line));
         if let Some(Err(error)) = state.as_mut().map(|state| state.store(durable))
             && std::mem::replace(&mut is_stored, false)
         {
@@ -163,14 +161,32 @@ fn percent(progress: &FullProgress) -> String {
     format!("{:.0} %", done(progress) * 100.0)
 }
 
-/// Says what the first stretch means for the rest. Less than a minute needs no word.
-pub fn announce_time_left(progress: &FullProgress, printer: &Printer) {
-    let share = done(progress).max(f64::MIN_POSITIVE);
-    let spent = progress.cost.device_time.as_secs_f64();
-    let left = Duration::try_from_secs_f64(spent * (1.0 - share) / share).unwrap_or(Duration::MAX);
-    if left >= Duration::from_secs(60) {
-        let (done, left) = (percent(progress), duration::about(left));
-        printer.remark(format!("{done} done; about {left} left at this speed"));
+/// What the first stretch of a test means for the rest. It is said once.
+pub struct TimeLeft {
+    is_due: bool,
+}
+
+impl TimeLeft {
+    /// It is said after the next stretch.
+    pub const fn due() -> Self {
+        Self { is_due: true }
+    }
+
+    /// It is never said.
+    const fn unsaid() -> Self {
+        Self { is_due: false }
+    }
+
+    /// What is to be said after a stretch. Less than a minute needs no word.
+    pub fn after(&mut self, progress: &FullProgress) -> Option<String> {
+        if !std::mem::take(&mut self.is_due) {
+            return None;
+        }
+        let share = done(progress).max(f64::MIN_POSITIVE);
+        let spent = progress.cost.device_time.as_secs_f64();
+        let left = Duration::try_from_secs_f64(spent * (1.0 - share) / share).unwrap_or(Duration::MAX);
+        let (done, about) = (percent(progress), duration::about(left));
+        (left >= Duration::from_secs(60)).then(|| format!("{done} done; about {about} left at this speed"))
     }
 }
 
@@ -197,12 +213,20 @@ fn finish(
             return Err(Failure { exit: Exit::Failed, error });
         }
     };
-    if let Some(state) = state {
-        state.remove().or_exit(Exit::Failed, "cannot remove the state of the test")?;
-    }
     let document =
         VerifyFullDocument::new(&target.text, target.identity.clone(), None, Scope::Device, &verdict);
-    print(&document, &verdict, Scope::Device, printer)
+    // The verdict took hours. While it is not printed, the state leads back to it.
+    let exit = print(&document, &verdict, Scope::Device, printer)?;
+    let removed = state.map_or(Ok(()), |state| state.remove());
+    let left =
+        "cannot remove the state of the test; the next test repeats this verdict, unless --restart is given";
+    Ok(after_verdict(exit, removed.or_exit(Exit::Failed, left), printer))
+}
+
+/// Prints an error that came after the verdict; the exit code. A bad verdict decides it in any case.
+pub fn after_verdict(verdict: Exit, cleaned: Result<(), Failure>, printer: &Printer) -> Exit {
+    let failed = cleaned.err().map(|failure| printer.failure(&failure));
+    if verdict == Exit::Fine { failed.unwrap_or(verdict) } else { verdict }
 }
 
 /// Prints a verdict; the exit code.
@@ -218,4 +242,26 @@ pub fn print(
         printer.result(&words::text(verdict, scope, &document.target, printer.width()))?;
     }
     Ok(if verdict.is_bad() { Exit::Problem } else { Exit::Fine })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Said after each of three stretches, if half of the writes took this many seconds by then.
+    fn said_after(seconds: u64, mut time_left: TimeLeft) -> [Option<String>; 3] {
+        let mut progress = FullProgress::new(1, Bytes::gib(8), Bytes::mib(16));
+        progress.position = Bytes::gib(4);
+        progress.cost.device_time = Duration::from_secs(seconds);
+        [0, 1, 2].map(|_| time_left.after(&progress))
+    }
+
+    #[test]
+    fn time_left_is_said_once_after_the_first_stretch_from_a_minute_up() {
+        let line = |text: &str| Some(format!("25 % done; about {text} left at this speed"));
+        assert_eq!(said_after(100, TimeLeft::due()), [line("5 minutes"), None, None]);
+        assert_eq!(said_after(20, TimeLeft::due()), [line("60 s"), None, None]);
+        assert_eq!(said_after(19, TimeLeft::due()), [None, None, None]);
+        assert_eq!(said_after(100, TimeLeft::unsaid()), [None, None, None]);
+    }
 }

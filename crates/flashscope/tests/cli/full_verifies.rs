@@ -5,6 +5,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
+use rustix::fs::{FileType, Mode, OFlags};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -198,6 +199,37 @@ fn test_that_was_interrupted_begins_anew_after_another_command_with_erase() {
     assert_eq!((&verdict["kind"], &verdict["continued"]), (&"no_sign".into(), &0.into()), "{verdict}");
 }
 
+/// A pipe in the place of a state: the program waits for a writer, after it has opened the image.
+#[test]
+fn test_that_was_interrupted_before_it_wrote_anything_begins_anew() {
+    let place = Place::new();
+    let pipe = place.folder.path().join("states/another.verify");
+    fs::create_dir(pipe.parent().unwrap()).unwrap();
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, FileType::Fifo, 0o600.into(), 0).unwrap();
+    let mut command = place.command(&["--erase", "--yes"]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    // This fails until the program reads.
+    let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let open = || rustix::fs::open(&pipe, flags, Mode::empty());
+    let mut writer = open();
+    while writer.is_err() && child.try_wait().unwrap().is_none() {
+        std::thread::yield_now();
+        writer = open();
+    }
+    if writer.is_ok() {
+        kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    }
+    drop(writer);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    assert_eq!(place.written(), 0, "{}", stderr(&output));
+    fs::remove_file(&pipe).unwrap();
+    let output = place.run(&["--erase", "--yes", "--seed", "9"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let verdict = &json(&output)["verdict"];
+    assert_eq!((&verdict["seed"], &verdict["continued"]), (&9.into(), &0.into()), "{verdict}");
+}
+
 /// Gives a state file this format, and the text of the file.
 fn with_format(state: &Path, format: u32) -> String {
     let mut stored: Value = serde_json::from_str(&fs::read_to_string(state).unwrap()).unwrap();
@@ -224,11 +256,41 @@ fn state_of_another_version_is_continued_and_that_of_another_format_is_left_alon
     assert_eq!((place.states(), fs::read_to_string(&state).unwrap()), (vec![state], other));
 }
 
+/// A directory in the place of the state stands for a disk that has become read-only.
+#[test]
+fn verdict_is_printed_even_if_the_state_can_neither_be_stored_nor_removed() {
+    let place = Place::new();
+    fs::create_dir_all(place.folder.path().join("states/stick-img-0000000000000005.verify")).unwrap();
+    let output = place.run(&["--erase", "--yes", "--seed", "5"]);
+    let messages = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{messages}");
+    assert_eq!(messages.matches("the state of the test cannot be stored").count(), 1, "{messages}");
+    assert!(messages.contains("cannot remove the state of the test"), "{messages}");
+    assert_eq!(json(&output)["verdict"]["kind"], "no_sign", "{messages}");
+}
+
+/// A full disk takes no byte of the verdict.
+#[test]
+fn state_is_kept_until_its_verdict_is_printed() {
+    let place = Place::new();
+    place.interrupted();
+    let full = fs::File::create("/dev/full").unwrap();
+    let unprinted =
+        place.command(&["--erase", "--yes"]).stdout(full).stderr(Stdio::piped()).output().unwrap();
+    assert_eq!(unprinted.status.code(), Some(3), "{}", stderr(&unprinted));
+    assert_eq!(place.states().len(), 1);
+    let output = place.run(&["--erase", "--yes"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(json(&output)["verdict"]["kind"], "no_sign");
+    assert!(place.states().is_empty());
+}
+
 #[test]
 fn full_test_is_refused_without_erase_and_with_scratch() {
     let place = Place::new();
     let image = place.image.to_str().unwrap();
-    assert_refused(&["verify", image, "--full"], 4, &["--erase"]);
+    let announced = "it writes the whole 384 MiB once and reads it back, about 40 s at 20 MB/s";
+    assert_refused(&["verify", image, "--full"], 4, &["--erase", announced]);
     assert_refused(&["verify", image, "--full", "--scratch"], 2, &["--scratch", "--erase"]);
     assert_refused(&["verify", image, "--full", "--cache-bound", "1MiB"], 2, &["--cache-bound"]);
     assert_eq!(place.written(), 0);
@@ -287,7 +349,12 @@ fn directory_is_filled_verified_and_left_as_it_was() {
     fs::write(&photo, "mine").unwrap();
     let left_over = mounted.0.join(".flashscope-verify-0003");
     fs::write(&left_over, "of a killed test").unwrap();
-    let found = document(&["verify", path, "--full"]);
+    let output = flashscope(&["verify", path, "--full", "--json"]);
+    let (found, messages) = (json(&output), stderr(&output));
+    assert_eq!(output.status.code(), Some(0), "{messages}");
+    schema::assert_valid("verify-full", &found);
+    let is_said = messages.contains("note: this filesystem refuses direct I/O");
+    assert_eq!(found["free_space"]["is_buffered"], is_said, "{messages}");
     let (tested, stick) = (&found["free_space"]["tested_bytes"], &found["free_space"]["stick_bytes"]);
     assert_eq!((&found["verdict"]["kind"], &found["verdict"]["announced"]), (&"no_sign".into(), tested));
     assert!(tested.as_u64().unwrap() > 90 << 20 && stick.as_u64() == Some(160 << 20), "{tested} {stick}");
