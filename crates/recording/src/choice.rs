@@ -75,10 +75,7 @@ fn pair<'a>(candidates: &[&'a Recording], fit: &Fit) -> Option<Choice<'a>> {
         let [one, other] = [one, other].map(|each| misfit(each, fit));
         one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)).then(one.2.cmp(&other.2))
     })?;
-    let is_same = |read: &&Recording| {
-        (read.erase_block, read.request_max, read.capacity)
-            == (write.erase_block, write.request_max, write.capacity)
-    };
+    let is_same = |read: &&Recording| read.has_conditions_of(write);
     Some(Choice { write, read: of(TrialOperation::Read).find(is_same) })
 }
 

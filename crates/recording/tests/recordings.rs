@@ -188,7 +188,7 @@ fn index_with_an_impossible_value_is_refused() {
         Index::parse(&toml::to_string(&Index { recording: recordings }).unwrap())
     };
     assert!(parsed(vec![good.clone()]).is_ok() && Index::parse("# nothing").is_ok());
-    let changed: [&dyn Fn(&mut Recording); 8] = [
+    let changed: [&dyn Fn(&mut Recording); 9] = [
         &|each| each.file = "../a.zst".to_owned(),
         &|each| each.file = "a.trace".to_owned(),
         &|each| each.variant = "ext4\u{1b}[31m".to_owned(),
@@ -197,6 +197,7 @@ fn index_with_an_impossible_value_is_refused() {
         &|each| each.capacity = Bytes::ZERO,
         &|each| each.size = Bytes::gib(1),
         &|each| each.checksum = "zz".to_owned(),
+        &|each| each.checksum = "z".repeat(16),
     ];
     for (index, change) in changed.iter().enumerate() {
         let mut bad = good.clone();
@@ -207,6 +208,29 @@ fn index_with_an_impossible_value_is_refused() {
     assert!(matches!(Index::parse("[[recording]]\nfile = 1"), Err(RecordingError::Index { .. })));
     let empty = tempfile::tempdir().unwrap();
     assert!(matches!(Recordings::in_folder(empty.path()), Err(RecordingError::NoIndex { .. })));
+}
+
+#[test]
+fn values_at_the_limits_of_an_index_are_read_and_those_beyond_are_refused() {
+    let bytes = file(&requests());
+    let good = entry("a.zst", &bytes, 5);
+    let parsed =
+        |recording: Recording| Index::parse(&toml::to_string(&Index { recording: vec![recording] }).unwrap());
+    let with_variant = |length: usize| Recording { variant: "x".repeat(length), ..good.clone() };
+    let with_size = |bytes: u64| Recording { size: Bytes::new(bytes), ..good.clone() };
+    let with_requests = |requests: u64| Recording { requests, ..good.clone() };
+    for (at_limit, beyond) in [
+        (with_variant(24), with_variant(25)),
+        (with_variant(1), with_variant(0)),
+        (with_size(16 << 20), with_size((16 << 20) + 1)),
+        (with_size(1), with_size(0)),
+        (with_requests(1_000_000), with_requests(1_000_001)),
+        (with_requests(1), with_requests(0)),
+    ] {
+        let read = parsed(at_limit.clone());
+        assert!(read.is_ok_and(|index| index.recording == [at_limit]), "{beyond:?}");
+        assert!(matches!(parsed(beyond.clone()), Err(RecordingError::Entry { .. })), "{beyond:?}");
+    }
 }
 
 #[test]
@@ -246,6 +270,31 @@ fn choice_takes_the_nearest_erase_block_and_leaves_out_what_is_too_large() {
     assert!(choose(&all, &other, &fit).is_empty());
     assert!(choose(&all, &Wish { rounds: Some(0), ..Wish::default() }, &fit).is_empty());
     assert!(choose(&all[1..2], &Wish::default(), &fit).is_empty(), "a read alone finds nothing to read");
+}
+
+/// A host with less memory keeps less of what it wrote, and so it reads other blocks.
+#[test]
+fn a_read_belongs_to_the_write_of_a_host_with_as_much_memory() {
+    let bytes = file(&requests());
+    let of = |name: &str, operation, memory_gib: u64| Recording {
+        operation,
+        memory: Bytes::gib(memory_gib),
+        ..entry(name, &bytes, 5)
+    };
+    let all = [
+        of("w2.zst", TrialOperation::Write, 2),
+        of("r1.zst", TrialOperation::Read, 1),
+        of("w1.zst", TrialOperation::Write, 1),
+        of("r2.zst", TrialOperation::Read, 2),
+    ];
+    let fit = Fit { erase_block: Bytes::mib(4), request_max: Bytes::kib(120), room: CAPACITY };
+    let files = |recordings: &[Recording]| -> Vec<(String, Option<String>)> {
+        let choices = choose(recordings, &Wish::default(), &fit);
+        let read = |choice: &Choice<'_>| choice.read.map(|read| read.file.clone());
+        choices.iter().map(|choice| (choice.write.file.clone(), read(choice))).collect()
+    };
+    assert_eq!(files(&all), [("w2.zst".to_owned(), Some("r2.zst".to_owned()))]);
+    assert_eq!(files(&all[..2]), [("w2.zst".to_owned(), None)], "the read is another host's");
 }
 
 /// A device that notes how many requests are in flight at each submission.
