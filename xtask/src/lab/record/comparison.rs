@@ -51,10 +51,13 @@ fn costs(
         request_max: like.request_max,
         room: target.profile.capacity.saturating_sub(start),
     };
+    // A choice prefers other conditions if they fit the stick better.
+    let alike = recordings.list().iter().filter(|other| other.has_conditions_of(like));
+    let alike: Vec<Recording> = alike.cloned().collect();
     let wish = Wish { variants: vec![like.variant.clone()], workloads: vec![like.workload], rounds: None };
     let mut costs = Vec::new();
-    for choice in choose(recordings.list(), &wish, &fit) {
-        if choice.write.has_conditions_of(like) && is_wanted(choice.write) {
+    for choice in choose(&alike, &wish, &fit) {
+        if is_wanted(choice.write) {
             costs.extend(costs_of_round(recordings, &choice, &target, start)?);
         }
     }
@@ -115,8 +118,10 @@ fn sentence(own: &Cost, kept: &[Cost]) -> String {
 #[cfg(test)]
 mod tests {
     use flashscope_record::{TrialWorkload, Writeback};
+    use flashscope_recording::Index;
 
     use super::*;
+    use crate::process::repository;
 
     const fn written(mib: u64, seconds: f64) -> Cost {
         Cost { operation: TrialOperation::Write, bytes: Bytes::mib(mib), seconds }
@@ -136,6 +141,33 @@ mod tests {
         assert!(said(100, 9.94).contains(" within ") && said(100, 9.9).contains(" below "));
         assert!(said(50, 10.0).contains("-50.00 %"));
         assert!(sentence(&written(1, 1.0), &[read]).contains("no recording with these conditions"));
+    }
+
+    /// A new recording may be in the folder of those kept, and differ in the memory of the host only.
+    #[test]
+    fn a_recording_is_found_beside_the_same_of_another_host() {
+        let kept = Recordings::embedded().unwrap();
+        let is_first = |each: &&Recording| each.file.starts_with("ext4_small_") && each.round == 1;
+        let first = kept.list().iter().filter(is_first);
+        let is_late = |each: &&Recording| each.writeback == Writeback::Late;
+        let mut recording: Vec<Recording> = first.filter(is_late).cloned().collect();
+        let other_host = |each: &Recording| Recording {
+            file: format!("512m_{}", each.file),
+            memory: Bytes::mib(512),
+            ..each.clone()
+        };
+        recording.extend(recording.iter().map(other_host).collect::<Vec<_>>());
+        let new = recording[2].clone();
+        let folder = tempfile::tempdir().unwrap();
+        for each in &recording {
+            let from = repository().join("testdata/traces").join(each.file.trim_start_matches("512m_"));
+            std::fs::copy(from, folder.path().join(&each.file)).unwrap();
+        }
+        let index = toml::to_string(&Index { recording }).unwrap();
+        std::fs::write(folder.path().join("recordings.toml"), index).unwrap();
+        let lines = lines(folder.path(), &new).unwrap();
+        let none = "the program has no recording with these conditions to compare";
+        assert_eq!(lines, [format!("write: {none}"), format!("read: {none}")]);
     }
 
     #[test]
