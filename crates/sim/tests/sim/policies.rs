@@ -148,6 +148,22 @@ fn blank_pages_are_not_copied() {
     assert_eq!(twins.pages([24, 25, 26, 32, 40]), [0, 0, 0, 0, 6]);
 }
 
+/// The FAT area is mapped separately, so no page of it is continued behind it.
+#[test]
+fn run_that_leaves_the_fat_area_inside_a_page_programs_the_page_behind_it() {
+    for association in [Association::Block, Association::Full] {
+        let mut profile = profile(&hybrid(association, 2), 64, 8, State::New);
+        profile.ftl.fat_area = profile.ftl.erase_block;
+        profile.check().unwrap();
+        let mut stick = VirtualStick::new(&profile, 1);
+        let (end, half) = (profile.ftl.fat_area, PAGE / 2);
+        for request in [write(end - PAGE, half), write(end - half, half + PAGE)] {
+            stick.run(request).unwrap().outcome.unwrap();
+        }
+        stick.audit().unwrap();
+    }
+}
+
 #[test]
 fn fast_merges_every_block_of_a_shared_log() {
     let mut twins = Twins::new(&profile(&hybrid(Association::Full, 3), 64, 8, State::Full));

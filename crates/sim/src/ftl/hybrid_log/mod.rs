@@ -126,12 +126,13 @@ impl HybridLog {
 
 impl TranslationLayer for HybridLog {
     fn write(&mut self, start: u64, end: u64) -> Placement {
-        let in_buffer = start == self.continues_at && !start.is_multiple_of(self.page_bytes);
-        self.continues_at = end;
+        let continues_at = std::mem::replace(&mut self.continues_at, end);
         let start = start.max(self.fat_area_end);
         if start >= end {
             return Placement::default();
         }
+        // The FAT area ends with a page, so no page in the buffer reaches across its end.
+        let in_buffer = start == continues_at && !start.is_multiple_of(self.page_bytes);
         let (first, last) = (self.page_at(start) + u32::from(in_buffer), self.page_at(end - 1));
         let jumped = !in_buffer && !self.is_sequential(first);
         let copying_ns = (first..=last).map(|page| self.write_page(page)).sum();
