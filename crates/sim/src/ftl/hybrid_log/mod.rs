@@ -100,17 +100,18 @@ impl HybridLog {
         u32::try_from(offset / self.page_bytes).unwrap_or(u32::MAX)
     }
 
-    /// Preconditions a new layer. The counters stay at zero.
+    /// Preconditions a new layer. The counters stay at zero. The FAT area is mapped separately.
     fn fill(&mut self, state: State, mut rng: StreamRng) {
+        let first = self.page_at(self.fat_area_end);
+        let pages = self.pages.saturating_sub(first);
         if matches!(state, State::Full | State::Steady) {
-            let first = self.page_at(self.fat_area_end);
             self.accounting.programmed += self.data.fill(first);
         }
-        if state == State::Steady {
+        if state == State::Steady && pages > 0 {
             // Random overwriting leaves the logs as full as possible without a merge.
             for _ in 0..self.pages_before_merge() {
-                let page = rng.below(self.pages as usize);
-                self.write_page(u32::try_from(page).unwrap_or(0));
+                let page = rng.below(pages as usize);
+                self.write_page(first + u32::try_from(page).unwrap_or(0));
             }
             self.counts = Counts::default();
         }
@@ -173,5 +174,59 @@ impl TranslationLayer for HybridLog {
 
     fn audit(&self) -> Result<(), Inconsistency> {
         self.check()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::Bytes;
+
+    use super::*;
+    use crate::profile::Basis;
+
+    const PAGE: u64 = 16 << 10;
+    const PAGES: u32 = 512;
+
+    /// 64 blocks of eight pages, and three logs. The FAT area has this number of pages.
+    fn layer(association: Association, state: State, fat_area: u32) -> HybridLog {
+        let basis = Basis::Assumed;
+        let policy =
+            profile::HybridLog { basis, association, log_blocks: 3, copy_page_us: 1e3, erase_us: 5e3 };
+        let mut profile = Profile::builtin("transcend-8g").unwrap();
+        (profile.ftl.page, profile.ftl.erase_block) = (Bytes::new(PAGE), Bytes::new(PAGE * 8));
+        let bytes = |pages: u32| Bytes::new(PAGE * u64::from(pages));
+        (profile.ftl.fat_area, profile.capacity) = (bytes(fat_area), bytes(PAGES));
+        profile.state = state;
+        HybridLog::new(&profile, &policy, StreamRng::new(1, 1))
+    }
+
+    /// The time of merges for the second page of each block.
+    fn merges_ns(layer: &mut HybridLog) -> Vec<u64> {
+        let starts = (0..64).map(|block| (block * 8 + 1) * PAGE);
+        starts.map(|start| layer.write(start, start + PAGE).copying_ns).collect()
+    }
+
+    /// A log for each block, or two that all blocks share. None takes pages of the FAT area.
+    #[test]
+    fn steady_layer_merges_like_a_full_one_whose_logs_were_filled_at_random() {
+        for (association, pages) in [(Association::Block, 3), (Association::Full, 16)] {
+            for fat_area in [0, PAGES / 2, PAGES - 8] {
+                let mut full = layer(association, State::Full, fat_area);
+                let mut random = StreamRng::new(1, 1);
+                for _ in 0..pages {
+                    let page = random.below((PAGES - fat_area) as usize);
+                    full.write_page(fat_area + u32::try_from(page).unwrap());
+                }
+                let mut steady = layer(association, State::Steady, fat_area);
+                assert_eq!(merges_ns(&mut steady), merges_ns(&mut full), "{association:?} {fat_area}");
+            }
+        }
+    }
+
+    #[test]
+    fn steady_layer_may_be_a_fat_area_alone() {
+        for association in [Association::Block, Association::Full] {
+            assert_eq!(merges_ns(&mut layer(association, State::Steady, PAGES)), [0; 64]);
+        }
     }
 }
