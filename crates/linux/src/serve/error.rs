@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use flashscope_layout::steps::quoted;
+
 use crate::printable::printable;
 
 /// Why a device could not be served.
@@ -104,7 +106,7 @@ impl fmt::Display for ServeRemark {
                 block_devices.iter().try_for_each(|device| write!(formatter, ", {}", shown(device)))
             }
             Self::NotCalibrated => formatter.write_str(
-                "the host's overhead could not be measured (needs dd): each reply is late by that overhead",
+                "the host's overhead could not be measured (needs losetup and dd): each reply is late by that overhead",
             ),
             Self::StillMounted { block_device, mounts } if mounts.is_empty() => write!(
                 formatter,
@@ -117,7 +119,7 @@ impl fmt::Display for ServeRemark {
                 "{} is still mounted on {mounts}, as if the stick had been pulled out: what was not written yet is \
                  lost; the kernel detaches it once you unmount it (sudo umount {mounts})",
                 shown(block_device),
-                mounts = mounts.join(" "),
+                mounts = mounts.iter().map(|mount| quoted(mount)).collect::<Vec<_>>().join(" "),
             ),
             Self::StillOpen { file } => {
                 write!(formatter, "{} is still open in a program, which now gets errors", shown(file))
@@ -129,4 +131,26 @@ impl fmt::Display for ServeRemark {
 /// A path, safe to print.
 pub fn shown(path: &std::path::Path) -> String {
     printable(&path.to_string_lossy())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remark_about_a_device_in_use_has_a_command_that_a_shell_takes() {
+        let remark = |mounts: &[&str]| {
+            let mounts = mounts.iter().map(|mount| (*mount).to_owned()).collect();
+            ServeRemark::StillMounted { block_device: PathBuf::from("/dev/loop0"), mounts }.to_string()
+        };
+        let mounted = remark(&["/mnt", "/media/ada/ULTRA FIT"]);
+        assert!(
+            mounted.starts_with("/dev/loop0 is still mounted on /mnt '/media/ada/ULTRA FIT', "),
+            "{mounted}"
+        );
+        assert!(mounted.ends_with("(sudo umount /mnt '/media/ada/ULTRA FIT')"), "{mounted}");
+        let open = remark(&[]);
+        assert!(open.starts_with("/dev/loop0 is still open in some program"), "{open}");
+        assert!(open.ends_with("(fuser -v /dev/loop0 names it)"), "{open}");
+    }
 }
