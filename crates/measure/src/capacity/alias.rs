@@ -35,9 +35,19 @@ pub struct Scan {
     pub blank: [usize; 2],
 }
 
+/// The most reads of the scan below a run of this length that ends with the device.
+pub fn reads_max(capacity: Bytes, length: Bytes, unit: Bytes) -> u64 {
+    (capacity.saturating_sub(length).get().div_ceil(stride(length, unit).get())).min(READS_MAX)
+}
+
+/// The distance of two reads of a scan.
+fn stride(length: Bytes, unit: Bytes) -> Bytes {
+    length.saturating_sub(unit).round_down(unit).max(unit)
+}
+
 /// Reads one unit at every multiple of the run's length below it, downwards, until it finds a stamp.
 pub fn scan(io: &mut Stamped<'_>, run: ByteRange, pass: u32) -> Result<Scan, DeviceError> {
-    let stride = run.length.saturating_sub(io.unit).round_down(io.unit).max(io.unit);
+    let stride = stride(run.length, io.unit);
     let (mut at, mut result) = (run.offset, Scan::default());
     for _ in 0..READS_MAX {
         if at.is_zero() || io.is_due() {

@@ -23,7 +23,7 @@ use crate::contract::{Estimate, Expected, Observer};
 use alias::{Alias, Period, Scan};
 use boundary::{Boundary, Search};
 use judge::Shape;
-use stamped::{Found, Place, Run, Stamped};
+use stamped::{Found, Place, RequestSizes, Run, Stamped};
 use verdict::Outcome;
 
 pub use probe::{Limits, probe, probe_stage};
@@ -54,6 +54,8 @@ const OLDEST: u64 = 16;
 const PROBES: u64 = 63;
 /// Places of the run whose contents are read before they are written.
 const BEFORE: usize = 32;
+/// Every eighth place of a run is read once more, for its latency. Guess: 32 are enough for a median.
+const LATENCY_STEP: u64 = 8;
 /// Bad places that are written and read a second time.
 const SECOND_WRITES_MAX: usize = 64;
 
@@ -93,13 +95,19 @@ impl Look {
 /// The cost of a device without a false capacity; others cost a few times as much.
 #[must_use]
 pub fn estimate(device: &dyn Device, cache_bound: Bytes) -> Estimate {
-    let capacity = device.capabilities().capacity;
+    let capabilities = device.capabilities();
+    let (capacity, sizes) = (capabilities.capacity, RequestSizes::of(&capabilities));
     let long = top_run(capacity, cache_bound);
     let runs = [short_run(capacity, long), Some(long)];
-    let (mut requests, mut bytes_written) = (PROBES, Bytes::ZERO);
+    // The probes end with a flush.
+    let (mut requests, mut bytes_written) = (PROBES + 1, Bytes::ZERO);
+    // The last place of a run is read as well.
+    let samples = SAMPLES + OLDEST + 1;
     for run in runs.into_iter().flatten() {
-        let scan = capacity / run.length.max(Bytes::new(1));
-        requests += PROBES + SAMPLES + OLDEST + BEFORE as u64 + run.length / ALIGNMENT + scan;
+        let scan = alias::reads_max(capacity, run.length, sizes.unit);
+        // Its writes end with a flush.
+        let writes = sizes.writes_max(run.length) + 1;
+        requests += PROBES + samples + samples.div_ceil(LATENCY_STEP) + BEFORE as u64 + writes + scan;
         bytes_written += run.length;
     }
     let expected = Expected::transfer(bytes_written, Bytes::ZERO);
@@ -166,7 +174,7 @@ fn look(io: &mut Stamped<'_>, range: ByteRange, mut probes: Vec<Place>) -> Resul
     io.read_places(&mut probes)?;
     let scan = alias::scan(io, range, run.pass)?;
     let mut latencies = Vec::new();
-    for place in samples.iter().filter(|place| place.is_kept()).step_by(8) {
+    for place in samples.iter().filter(|place| place.is_kept()).step_by(LATENCY_STEP as usize) {
         latencies.push(io.read(place.at, place.pass)?.1);
     }
     let latency = verdict::median(&mut latencies);

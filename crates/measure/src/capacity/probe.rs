@@ -5,10 +5,10 @@
 
 use std::time::Duration;
 
-use flashscope_device::{ByteRange, Bytes, Device, DeviceError};
+use flashscope_device::{ByteRange, Bytes, Capabilities, Device, DeviceError};
 use flashscope_record::capacity::{CapacityCost, CapacityVerdict};
 
-use super::stamped::{NAME, Place, Stamped};
+use super::stamped::{NAME, Place, RequestSizes, Stamped};
 use super::verdict::Outcome;
 use super::{ALIGNMENT, MARGIN_PART, OLDEST, Settings, alias, place, run_below, verify};
 use crate::contract::{Estimate, Expected, Observer};
@@ -65,10 +65,11 @@ pub fn probe(
     limits: Limits,
     observer: &mut dyn Observer,
 ) -> Result<Option<CapacityVerdict>, DeviceError> {
-    let capacity = device.capabilities().capacity;
+    let capabilities = device.capabilities();
+    let capacity = capabilities.capacity;
     let Some(length) = run_length(capacity, limits) else { return Ok(None) };
     let range = run_below(capacity, length);
-    let estimate = probe_estimate(capacity, length);
+    let estimate = probe_estimate(&capabilities, length);
     let mut io = Stamped::begin(device, seed, estimate, observer);
     let tested = short_test(&mut io, range, limits.device_time);
     let has_lost = io.lost > 0;
@@ -91,9 +92,9 @@ pub fn probe(
 /// The stage of [`probe`] in a run; `None` if the device or the limits are too small.
 #[must_use]
 pub fn probe_stage(device: &dyn Device, limits: Limits) -> Option<Stage> {
-    let capacity = device.capabilities().capacity;
-    let length = run_length(capacity, limits)?;
-    Some(Stage { name: NAME, estimate: probe_estimate(capacity, length) })
+    let capabilities = device.capabilities();
+    let length = run_length(capabilities.capacity, limits)?;
+    Some(Stage { name: NAME, estimate: probe_estimate(&capabilities, length) })
 }
 
 /// The length of the run; `None` if the device or the limits are too small.
@@ -102,8 +103,15 @@ fn run_length(capacity: Bytes, limits: Limits) -> Option<Bytes> {
     (length >= RUN_MIN).then_some(length)
 }
 
-fn probe_estimate(capacity: Bytes, length: Bytes) -> Estimate {
-    let requests = 4 * PAIRS_MAX + OLDEST + SAMPLES + capacity / length;
+fn probe_estimate(capabilities: &Capabilities, length: Bytes) -> Estimate {
+    let sizes = RequestSizes::of(capabilities);
+    // Two writes, a flush and two reads.
+    let pairs = 5 * PAIRS_MAX;
+    // Its start is aligned, so that it may be longer. Two flushes.
+    let run = sizes.writes_max(length + ALIGNMENT) + 2;
+    let scan = alias::reads_max(capabilities.capacity, length, sizes.unit);
+    // The last place is written, flushed and read.
+    let requests = pairs + run + 3 + OLDEST + SAMPLES + scan;
     let expected = Expected::time_or_writing(USUAL_TIME, length * 2);
     Estimate { requests, bytes_written: length, expected }
 }
@@ -195,6 +203,19 @@ mod tests {
         assert_eq!(written(Bytes::mib(512), usual), Some(Bytes::mib(64)));
         assert_eq!(written(Bytes::mib(512), Bytes::mib(4)), Some(Bytes::mib(4)));
         assert_eq!(written(Bytes::mib(512), Bytes::mib(4) - SECTOR), None);
+    }
+
+    /// Writing ends after six of ten seconds. With requests of 100 ms, places below the run take 1.2 s, and
+    /// the first 4 MiB of it 0.5 s: 43 MiB more follow.
+    #[test]
+    fn a_slow_device_gets_a_shorter_run_which_excludes_smaller_caches() {
+        let excluded = |milliseconds| {
+            let latency = Duration::from_millis(milliseconds);
+            let mut device = MemoryDevice::new(Bytes::mib(256)).with_latency(latency);
+            probe(&mut device, 1, Limits::default(), &mut Silent).unwrap().unwrap().cache_excluded
+        };
+        // A sixteenth less than 64 MiB, and than 47 MiB.
+        assert_eq!([10, 100].map(excluded), [60, 44].map(Bytes::mib));
     }
 
     /// A budget of this device time, for requests of 1 ms.

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use flashscope_device::pattern::BLOCK;
 use flashscope_device::{
-    BlockState, Buffer, ByteRange, Bytes, Device, DeviceError, DeviceExt, Instant, Op, Pattern, SECTOR,
+    BlockState, Buffer, ByteRange, Bytes, Capabilities, Device, DeviceError, DeviceExt, Instant, Op, Pattern,
+    SECTOR,
 };
 use flashscope_record::capacity::{CapacityCost, PlaceState};
 use rand_core::{Rng, SeedableRng};
@@ -88,6 +89,27 @@ pub struct Run {
     pub failed: Vec<ByteRange>,
 }
 
+/// The sizes of the requests to a device.
+#[derive(Debug, Clone, Copy)]
+pub struct RequestSizes {
+    /// The unit of addresses: one logical block.
+    pub unit: Bytes,
+    /// The size of a write in a run.
+    pub request: Bytes,
+}
+
+impl RequestSizes {
+    pub fn of(capabilities: &Capabilities) -> Self {
+        let unit = capabilities.logical_block.max(SECTOR);
+        Self { unit, request: LARGE_REQUEST.min(capabilities.max_request).round_down(unit).max(unit) }
+    }
+
+    /// The most writes of a run of this length, wherever it starts.
+    pub fn writes_max(self, length: Bytes) -> u64 {
+        length.round_up(self.request) / self.request + 1
+    }
+}
+
 /// A device that is written with stamps and read back.
 pub struct Stamped<'a> {
     device: &'a mut dyn Device,
@@ -122,13 +144,13 @@ impl<'a> Stamped<'a> {
     ) -> Self {
         observer.event(Event::Begin { name: NAME, estimate });
         let capabilities = device.capabilities();
-        let unit = capabilities.logical_block.max(SECTOR);
+        let RequestSizes { unit, request } = RequestSizes::of(&capabilities);
         Self {
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
             pattern: Pattern::new(seed),
             unit,
             capacity: capabilities.capacity.round_down(unit),
-            request: LARGE_REQUEST.min(capabilities.max_request).round_down(unit).max(unit),
+            request,
             start: device.now(),
             device,
             observer,

@@ -6,7 +6,9 @@ use flashscope_device::layer::{FaultSpec, Faulty};
 use flashscope_device::memory::{MemoryDevice, TimedDevice};
 use flashscope_device::{Buffer, ByteRange, Bytes, Device, DeviceExt as _, Op, OpKind, Payload};
 use flashscope_measure::Silent;
-use flashscope_measure::capacity::{CACHE_BOUND_DEFAULT, Limits, Settings, probe, verify};
+use flashscope_measure::capacity::{
+    CACHE_BOUND_DEFAULT, Limits, Settings, estimate, probe, probe_stage, verify,
+};
 use flashscope_record::capacity::{CapacityHint, CapacityKind, CapacityVerdict, PlaceState};
 use flashscope_sim::profile::Profile;
 use flashscope_sim::target::{self, Target};
@@ -281,6 +283,48 @@ fn short_test_finds_random_counterfeits_and_no_genuine_stick() {
 fn short_test_leaves_out_devices_that_are_too_small() {
     let mut device = MemoryDevice::new(Bytes::mib(15));
     assert_eq!(probe(&mut device, 1, Limits::default(), &mut Silent), Ok(None));
+}
+
+/// With the larger bound a short run comes before the long one.
+#[test]
+fn a_sound_device_takes_no_more_requests_than_were_estimated() {
+    for (mib, bound_mib) in [(64, 12), (256, 60)] {
+        let (mut device, bound) = (MemoryDevice::new(Bytes::mib(mib)), Bytes::mib(bound_mib));
+        let most = estimate(&device, bound).requests;
+        let seen = verdict(&mut device, bound);
+        assert_eq!(seen.kind, CapacityKind::NoSign);
+        assert!(seen.cost.requests <= most, "{mib} MiB: {} of {most}", seen.cost.requests);
+        let mut device = MemoryDevice::new(Bytes::mib(mib));
+        let most = probe_stage(&device, Limits::default()).unwrap().estimate.requests;
+        let seen = probe(&mut device, 2, Limits::default(), &mut Silent).unwrap().unwrap();
+        assert_eq!(seen.kind, CapacityKind::NoSign);
+        assert!(seen.cost.requests <= most, "short, {mib} MiB: {} of {most}", seen.cost.requests);
+    }
+}
+
+/// The scan for aliases takes most requests there.
+#[test]
+fn a_short_run_on_a_large_device_takes_no_more_requests_than_were_estimated() {
+    let limits = Limits { bytes_written: Bytes::mib(4), ..Limits::default() };
+    for text in ["generic-2g?capacity=32GiB", "transcend-8g"] {
+        let mut device = Target::parse(text).unwrap().device().unwrap();
+        let most = probe_stage(&device, limits).unwrap().estimate.requests;
+        let seen = probe(&mut device, 2, limits, &mut Silent).unwrap().unwrap();
+        assert_eq!(seen.kind, CapacityKind::NoSign, "{text}");
+        assert!(seen.cost.requests <= most, "{text}: {} of {most}", seen.cost.requests);
+    }
+}
+
+/// A cache a little smaller than the run has lost only the data that was written first.
+#[test]
+fn places_lie_closest_at_the_start_of_the_run() {
+    let seen = verdict(&mut MemoryDevice::new(Bytes::mib(64)), Bytes::mib(12));
+    let within = |mib: u64| {
+        let range = ByteRange::new(Bytes::mib(mib), Bytes::mib(1));
+        seen.places.iter().filter(|place| (range.offset..range.end()).contains(&place.offset)).count()
+    };
+    // The run has 16 MiB, and 16 places more in the first of them.
+    assert!(within(48) > 24 && within(49) < 18, "{} and {}", within(48), within(49));
 }
 
 #[test]
