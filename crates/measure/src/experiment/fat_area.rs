@@ -22,6 +22,7 @@ use crate::experiment::block_pool::BlockPool;
 use crate::experiment::erase_blocks;
 use crate::experiment::erase_blocks::EraseBlocks;
 use crate::experiment::registration::{Access, Registration, RequestOption};
+use crate::limits::LARGE_REQUEST;
 use crate::session::{Refused, Session, Stop, fill, not_started, range};
 
 /// Writes of the baseline: enough for a median.
@@ -112,11 +113,16 @@ impl Experiment for FatArea {
 
     fn estimate(&self, device: &dyn Device) -> Estimate {
         let first_units = self.first_units(device);
-        let opened = u64::from(self.ordinary_blocks() * (ROUNDS_MAX + 1) + first_units * 2);
-        let requests = 2 * (u64::from(BASELINE) + 1) + opened;
+        let (opened, filled) = if self.merges.is_some_and(|merges| merges.is_one_run) {
+            (u64::from(first_units) * 2 * OPENINGS as u64, self.erase_block.min(FILLED_MAX))
+        } else {
+            (u64::from(self.ordinary_blocks() * (ROUNDS_MAX + 1) + first_units * 2), Bytes::ZERO)
+        };
+        let writes = 2 * (u64::from(BASELINE) + 1) + opened;
         // A flush follows each write.
+        let requests = (writes + filled.round_up(LARGE_REQUEST) / LARGE_REQUEST) * 2;
         let expected = Expected::time_or_writing(USUAL_TIME, USUAL_COST);
-        Estimate { requests: requests * 2, bytes_written: self.request * requests, expected }
+        Estimate { requests, bytes_written: self.request * writes + filled, expected }
     }
 
     fn measure(&self, device: &mut dyn Device, budget: &Budget, observer: &mut dyn Observer) -> Observations {
@@ -295,9 +301,29 @@ impl Run<'_, '_> {
 
 #[cfg(test)]
 mod tests {
+    use flashscope_device::layer::Meter;
     use flashscope_device::memory::MemoryDevice;
+    use flashscope_record::observation::Ended;
 
     use super::*;
+    use crate::contract::Silent;
+
+    /// With a single log, and first blocks that are all fast, nothing ends the test early.
+    #[test]
+    fn estimate_holds_the_requests_and_bytes_of_the_longest_test_with_a_single_log() {
+        let merges = Merges { every_switch: 1.0, takes: None, is_one_run: true, too_many: None };
+        let fat_area = FatArea::new(Bytes::mib(4), None, Some(merges), 1);
+        let mut device = Meter::new(MemoryDevice::new(Bytes::mib(256)), Budget::UNLIMITED);
+        let estimate = fat_area.estimate(&device);
+        let seen = fat_area.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
+        assert_eq!(seen.ended, Ended::Complete);
+        let cost = device.cost();
+        // Nine writes each for baseline and control, and eight for each of eight first blocks.
+        let written = Bytes::kib(64) * (2 * 9 + 8 * 8) + Bytes::mib(4);
+        assert_eq!((cost.writes, cost.bytes_written), (2 * 9 + 8 * 8 + 4, written));
+        assert!(cost.writes * 2 <= estimate.requests, "{} writes, {estimate:?}", cost.writes);
+        assert!(cost.bytes_written <= estimate.bytes_written, "{written}, {estimate:?}");
+    }
 
     /// As many as are too many stay for the slots, and two for the baseline and the control.
     #[test]
@@ -312,5 +338,22 @@ mod tests {
         assert_eq!(first(16, Some(20)), 2, "an eighth in any case");
         assert_eq!(first(40, None), 5);
         assert_eq!(first(60, Some(3)), FIRST_BLOCKS);
+    }
+
+    /// Nine writes each for baseline and control, four rounds of the ordinary blocks, and two writes into
+    /// each of ten first blocks. A flush follows each.
+    #[test]
+    fn random_eviction_takes_at_least_three_times_as_many_ordinary_blocks_as_are_too_many() {
+        let device = MemoryDevice::new(Bytes::mib(60));
+        let requests = |every_switch: f64, too_many: u32| {
+            let merges = Merges { every_switch, takes: None, is_one_run: false, too_many: Some(too_many) };
+            FatArea::new(Bytes::mib(1), None, Some(merges), 1).estimate(&device).requests
+        };
+        let of_ordinary = |blocks: u64| (2 * 9 + 4 * blocks + 2 * 10) * 2;
+        assert_eq!(requests(0.4, 10), of_ordinary(10 + 20));
+        assert_eq!(requests(0.4, 9), of_ordinary(9 + 18));
+        assert_eq!(requests(0.4, 7), of_ordinary(7 + 16), "at least 16 beyond those");
+        assert_eq!(requests(0.5, 10), of_ordinary(10 + 16), "LRU eviction is as likely");
+        assert_eq!(requests(1.0, 10), of_ordinary(10 + 16));
     }
 }
