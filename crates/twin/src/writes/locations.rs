@@ -116,7 +116,7 @@ fn add(located: &mut WriteModel, unit: u64, effect: Effect, block: f64) {
     if located.openings.iter().any(|opening| opening.first == unit) {
         return;
     }
-    let is_equal = |a: f64, b: f64| (a - b).abs() < 0.15 * a.max(b);
+    let is_equal = |a: f64, b: f64| (a - b).abs() <= 0.15 * a.max(b);
     if effect.is_additive {
         let open_s = effect.per_byte_s.mul_add(block, located.open_s).max(0.0);
         match located.openings.last_mut() {
@@ -147,5 +147,59 @@ mod tests {
         let opened = Effect::between(&line(|bytes| 0.002 + bytes * 1.5e-7), &usual).unwrap();
         assert!(opened.is_additive && (opened.per_byte_s - 5e-8).abs() < 1e-12, "{opened:?}");
         assert!(Effect::between(&usual, &usual).is_none());
+    }
+
+    /// Writes of three sizes that take this time each, and this time for each byte.
+    fn line(target: WriteTarget, each_s: f64, per_byte_s: f64) -> [WriteCell; 3] {
+        [64_u64 << 10, 256 << 10, 1 << 20].map(|request| WriteCell {
+            target,
+            request,
+            seconds: each_s + per_byte_s * bytes_f64(request),
+            ..NO_WRITE
+        })
+    }
+
+    /// Of nine erase blocks two neighbours take twice the usual time. The next one and one apart take four
+    /// times as long as usual.
+    #[test]
+    fn neighbours_that_are_as_slow_as_each_other_are_one_range() {
+        let line = |target, factor: f64| line(target, factor * 0.002, factor * 1e-7);
+        let factors = (0..).zip([2.0, 2.0, 4.0, 1.0, 1.0, 1.0, 1.0, 4.0, 1.0]);
+        let mut writes = line(WriteTarget::RoundRobin(1), 1.0).to_vec();
+        writes.extend(factors.flat_map(|(unit, factor)| line(WriteTarget::Unit(unit), factor)));
+        let located = find(&WriteModel { erase_block: 4 << 20, ..WriteModel::default() }, &writes);
+        let slow = |first, end, factor| SlowRange { first, end, factor };
+        assert_eq!(located.slow_ranges, [slow(0, 2, 2.0), slow(2, 3, 4.0), slow(7, 8, 4.0)]);
+        assert!(located.openings.is_empty(), "{located:?}");
+    }
+
+    /// An erase block takes 0.2 s to open. The first two take less than none, as far as the times show.
+    #[test]
+    fn neighbours_that_open_at_once_are_one_range() {
+        let line = |target, per_byte_s: f64| line(target, 0.002, per_byte_s);
+        let per_byte_s = |unit: u64| if unit < 2 { 0.9e-7 } else { 1.5e-7 };
+        let mut writes = line(WriteTarget::RoundRobin(1), 1e-7).to_vec();
+        writes.extend((0..6).flat_map(|unit| line(WriteTarget::Unit(unit), per_byte_s(unit))));
+        let located = find(&WriteModel { erase_block: 4 << 20, ..WriteModel::default() }, &writes);
+        assert!((located.open_s - 5e-8 * bytes_f64(4 << 20)).abs() < 1e-9, "{located:?}");
+        assert_eq!(located.openings, [OpeningRange { first: 0, end: 2, open_s: 0.0 }]);
+    }
+
+    /// Units 1 and 2 differ by 5 %. Unit 3 has twice their effect, and unit 5 is not its neighbour.
+    #[test]
+    fn a_range_holds_neighbours_of_the_same_effect_alone() {
+        let block = bytes_f64(4 << 20);
+        let located = |is_additive| {
+            let mut located = WriteModel::default();
+            for (unit, factor) in [(1, 2.0), (2, 2.1), (3, 4.0), (5, 4.0)] {
+                add(&mut located, unit, Effect { per_byte_s: factor / block, factor, is_additive }, block);
+            }
+            located
+        };
+        let ranges = [(1, 3, 2.0), (3, 4, 4.0), (5, 6, 4.0)];
+        let openings = ranges.map(|(first, end, open_s)| OpeningRange { first, end, open_s });
+        assert_eq!(located(true).openings, openings);
+        let slow_ranges = ranges.map(|(first, end, factor)| SlowRange { first, end, factor });
+        assert_eq!(located(false).slow_ranges, slow_ranges);
     }
 }
