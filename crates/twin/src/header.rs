@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use flashscope_device::Bytes;
 use flashscope_sim::profile::Basis;
 
-use crate::measured::Known;
 use crate::profile::{FitInput, page_of_reads, page_of_run};
 use crate::write_model::WriteModel;
 
@@ -31,10 +30,8 @@ pub(crate) fn header(input: &FitInput<'_>, model: Option<&WriteModel>) -> String
         options.holdout, options.seed
     );
     let notes = [("capacity", capacity(input)), ("link", LINK.to_owned()), ("read", read(input))];
-    let notes = notes.into_iter().chain(write(model)).chain(geometry(input, model.is_some()));
-    let notes = notes
-        .chain(policy(model, input.measured.known.unwrap_or_default()))
-        .chain([("noise", NOISE.to_owned())]);
+    let notes = notes.into_iter().chain(write(input, model)).chain(geometry(input, model.is_some()));
+    let notes = notes.chain(policy(input, model)).chain([("noise", NOISE.to_owned())]);
     for (key, note) in notes {
         // Writing to a string does not fail.
         let _ = writeln!(text, "# {key}: {note}.");
@@ -68,13 +65,15 @@ fn read(input: &FitInput<'_>) -> String {
     format!("medians over {} cells of {reads}, reads of {request}", input.reads.cells)
 }
 
-fn write(model: Option<&WriteModel>) -> Vec<(&'static str, String)> {
-    let Some(model) = model else {
-        return vec![("write", "typical of SD cards, as the log has no writes".to_owned())];
-    };
+fn no_writes(input: &FitInput<'_>) -> String {
+    format!("typical of SD cards, as the {} has no writes", origin(input))
+}
+
+fn write(input: &FitInput<'_>, model: Option<&WriteModel>) -> Vec<(&'static str, String)> {
+    let Some(model) = model else { return vec![("write", no_writes(input))] };
     let method = match model.basis() {
-        Basis::Measured => "medians by request size",
-        _ => "a typical card's times, scaled where the log has enough cells",
+        Basis::Measured => "medians by request size".to_owned(),
+        _ => format!("a typical card's times, scaled where the {} has enough cells", origin(input)),
     };
     let mut notes = vec![("write", format!("{method}, from {} cells", model.cells))];
     if model.small.is_some() {
@@ -104,10 +103,9 @@ fn geometry(input: &FitInput<'_>, has_writes: bool) -> Vec<(&'static str, String
     notes
 }
 
-fn policy(model: Option<&WriteModel>, known: Known) -> Vec<(&'static str, String)> {
-    let Some(model) = model else {
-        return vec![("policy", "typical of SD cards, as the log has no writes".to_owned())];
-    };
+fn policy(input: &FitInput<'_>, model: Option<&WriteModel>) -> Vec<(&'static str, String)> {
+    let Some(model) = model else { return vec![("policy", no_writes(input))] };
+    let known = input.measured.known.unwrap_or_default();
     let limit = |found: Option<u32>, is_seen: bool| {
         let note = match (found, is_seen) {
             (Some(_), _) => FOUND,
@@ -136,13 +134,13 @@ fn policy(model: Option<&WriteModel>, known: Known) -> Vec<(&'static str, String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measured::Measured;
+    use crate::measured::{Known, Measured};
     use crate::options::Options;
     use crate::reads::Reads;
     use crate::write_model::TimeCurve;
 
-    /// The header of a profile with merges, by the FAT area and what else was found.
-    fn header_with(fat_area: Bytes, known: Option<Known>) -> String {
+    /// The header of a profile, by the FAT area, what else was found, and the model of writes.
+    fn header_of(fat_area: Bytes, known: Option<Known>, model: Option<&WriteModel>) -> String {
         let measured = Measured {
             name: String::new(),
             device_name: String::new(),
@@ -156,8 +154,13 @@ mod tests {
         let options = Options { profile_name: String::new(), holdout: 0.5, seed: 1 };
         let reads = Reads::default();
         let input = FitInput { measured: &measured, options: &options, erase_block: 4 << 20, reads: &reads };
+        header(&input, model)
+    }
+
+    /// The same with merges.
+    fn header_with(fat_area: Bytes, known: Option<Known>) -> String {
         let model = WriteModel { merge: TimeCurve(vec![(512, 0.2)]), ..WriteModel::default() };
-        header(&input, Some(&model))
+        header_of(fat_area, known, Some(&model))
     }
 
     #[test]
@@ -179,6 +182,42 @@ mod tests {
                 let without = header_with(Bytes::ZERO, known);
                 assert!(without.lines().all(|line| line != note), "{note}: {without}");
             }
+        }
+    }
+
+    #[test]
+    fn erase_block_that_reads_do_not_show_is_assumed_or_that_of_the_writes() {
+        let (writes, run) = (WriteModel::default(), Some(Known::default()));
+        for (known, model, note) in [
+            (None, None, "assumed, flashbench's default"),
+            (None, Some(&writes), "the erase block given to flashbench"),
+            (run, None, "that of the write tests of the run"),
+            (run, Some(&writes), "that of the write tests of the run"),
+        ] {
+            let header = header_of(Bytes::ZERO, known, model);
+            let line = format!("# ftl.erase_block: {note}; reads do not show it.\n");
+            assert!(header.contains(&line), "{line}: {header}");
+        }
+    }
+
+    #[test]
+    fn notes_name_the_log_or_the_run_that_they_rest_on() {
+        let typical = WriteModel { assumed: 10, cells: 6, ..WriteModel::default() };
+        for (origin, known) in [("log", None), ("run", Some(Known::default()))] {
+            let without = header_of(Bytes::ZERO, known, None);
+            for note in [
+                format!("# capacity: assumed, as the {origin} does not give it."),
+                format!("# read: typical of SD cards, as the {origin} has no reads."),
+                format!("# write: typical of SD cards, as the {origin} has no writes."),
+                format!("# policy: typical of SD cards, as the {origin} has no writes."),
+            ] {
+                assert!(without.lines().any(|line| line == note), "{note}: {without}");
+            }
+            let scaled = format!("scaled where the {origin} has enough cells, from 6 cells.");
+            let few = header_of(Bytes::ZERO, known, Some(&typical));
+            assert!(few.contains(&format!("# write: a typical card's times, {scaled}\n")), "{few}");
+            let many = header_with(Bytes::ZERO, known);
+            assert!(many.contains("# write: medians by request size, from 0 cells.\n"), "{many}");
         }
     }
 }
