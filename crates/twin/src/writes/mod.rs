@@ -38,10 +38,12 @@ pub(crate) fn fit(writes: &[WriteCell], erase_block: u64, budget: usize, known: 
     cheapest(models.into_iter().filter(|model| model.parameters() <= budget), writes, &misses)
 }
 
-/// Takes over what is known: limits of open units, and one time for all merges.
+/// Takes over what is known: limits of open units, and one time for all merges. The other limit follows if
+/// only one is known: random writes have at most as many open units as sequential ones.
 fn keep_known(model: &mut WriteModel, known: Known) {
-    model.open_linear = known.open_units_linear.unwrap_or(model.open_linear);
-    model.open_random = known.open_units_random.unwrap_or(model.open_random);
+    let least = known.open_units_random.unwrap_or(1);
+    model.open_linear = known.open_units_linear.unwrap_or(model.open_linear.max(least));
+    model.open_random = known.open_units_random.unwrap_or(model.open_random).min(model.open_linear);
     for (seen, found) in model.limits_seen.iter_mut().zip([known.open_units_linear, known.open_units_random])
     {
         *seen |= found.is_some();
@@ -66,4 +68,49 @@ fn cheapest(
 fn cost(model: &WriteModel, writes: &[WriteCell], misses: &MissRates) -> f64 {
     let count = |number: usize| f64::from(u32::try_from(number).unwrap_or(u32::MAX));
     model.loss(writes, misses) + PARAMETER_PENALTY * count(model.parameters()) / count(writes.len().max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use flashscope_record::observation::Order;
+
+    use super::*;
+    use crate::write_model::WriteTarget;
+
+    /// The times by size are not those of a typical card, and no scale makes them so.
+    #[test]
+    fn writes_that_are_all_round_robin_or_all_random_have_their_own_times_by_size() {
+        for (units, order) in [(2, Order::Linear), (1, Order::Random)] {
+            let times: [(u64, f64); 3] = [(64 << 10, 0.01), (256 << 10, 0.09), (1 << 20, 0.1)];
+            let target = WriteTarget::RoundRobin(units);
+            let writes = times.map(|(request, seconds)| WriteCell { target, order, request, seconds });
+            let model = fit(&writes, 4 << 20, 100, Known::default()).unwrap();
+            for write in &writes {
+                let predicted_s = model.predicted_s(write, &MissRates::new());
+                assert!((predicted_s - write.seconds).abs() < 1e-9, "{write:?}: {predicted_s}");
+            }
+        }
+    }
+
+    /// Up to three erase blocks were written, too few times to fit a number: the times are the typical ones.
+    #[test]
+    fn random_writes_have_at_most_as_many_open_units_as_sequential_ones() {
+        let write = |units| WriteCell {
+            target: WriteTarget::RoundRobin(units),
+            order: Order::Linear,
+            request: 64 << 10,
+            seconds: 0.016,
+        };
+        let writes = [1, 2, 3].map(write);
+        let limits = |open_units_linear, open_units_random| {
+            let known = Known { open_units_linear, open_units_random, ..Known::default() };
+            let model = fit(&writes, 4 << 20, 0, known).unwrap();
+            (model.open_linear, model.open_random)
+        };
+        assert_eq!(limits(None, None), (3, 3));
+        assert_eq!(limits(Some(2), None), (2, 2));
+        assert_eq!(limits(None, Some(5)), (5, 5));
+        assert_eq!(limits(Some(4), Some(2)), (4, 2));
+        assert_eq!(limits(Some(2), Some(4)), (2, 2));
+    }
 }
