@@ -60,7 +60,7 @@ pub fn fit(measured: &Measured, options: &Options) -> Result<Fit, FitError> {
     let budget = fitted_cells / CELLS_PER_NUMBER;
     let erase_block = erase_block(measured);
     let known = measured.known.unwrap_or_default();
-    let model = writes::fit(&visible.writes, erase_block, write_budget(&visible, budget), known);
+    let model = writes::fit(&visible.writes, erase_block, write_budget(visible.writes.len(), budget), known);
     let left = budget.saturating_sub(model.as_ref().map_or(0, WriteModel::parameters));
     let reads = reads::fit(&visible.reads, [erase_block, PAGE], left);
     let input = FitInput { measured, options, erase_block, reads: &reads };
@@ -100,15 +100,11 @@ impl VisibleCells {
     }
 }
 
-/// The parameters for writes. Reads need few parameters, however many cells they have.
-fn write_budget(visible: &VisibleCells, budget: usize) -> usize {
+/// The parameters for this number of writes. Reads need few parameters, however many cells they have.
+fn write_budget(writes: usize, budget: usize) -> usize {
     const FOR_READS: usize = 3;
-    let own = visible.writes.len() / CELLS_PER_NUMBER;
-    if visible.reads.is_empty() {
-        budget
-    } else {
-        own.max(1).max(budget.saturating_sub(FOR_READS).min(2 * own.max(1))).min(budget)
-    }
+    let own = (writes / CELLS_PER_NUMBER).max(1);
+    own.max(budget.saturating_sub(FOR_READS).min(2 * own)).min(budget)
 }
 
 /// The erase block given to flashbench in most of the tables.
@@ -200,6 +196,16 @@ mod tests {
     use super::*;
     use crate::compare::Compared;
     use crate::write_model::{SlowRange, TimeCurve};
+
+    /// Five cells are needed for each number. Three numbers are for reads.
+    #[test]
+    fn writes_get_the_numbers_of_their_own_cells_and_at_most_as_many_of_those_of_reads() {
+        for (writes, budget, numbers) in
+            [(20, 4, 4), (20, 6, 4), (20, 10, 7), (20, 30, 8), (4, 5, 2), (4, 1, 1)]
+        {
+            assert_eq!(write_budget(writes, budget), numbers, "{writes} writes, {budget} numbers");
+        }
+    }
 
     /// Writes of 1 MiB to two erase blocks of 4 MiB where one stays open. Without its merge a write takes
     /// 0.3 s: 0.1 s, twice that in slow blocks, and a quarter of the 0.4 s that a block takes to open.

@@ -31,12 +31,14 @@ impl Structure {
                 .unwrap_or(0)
         };
         let (linear_max, random_max) = (units_max(true), units_max(false));
-        let all_max = linear_max.max(random_max).max(1);
+        let [linear_known, random_known] = [known.open_units_linear, known.open_units_random];
+        // Random writes have at most as many open units as sequential ones.
+        let least = random_known.unwrap_or(1).min(linear_known.unwrap_or(u32::MAX));
+        let all_max = linear_max.max(random_max).max(least);
         let small_limits = small_limits(writes);
         let mut structures = Vec::new();
         let limits = |found: Option<u32>, most: u32| found.map_or(1..=most, |found| found..=found);
-        let [linear_known, random_known] = [known.open_units_linear, known.open_units_random];
-        for linear in limits(linear_known, all_max) {
+        for linear in limits(linear_known, all_max).filter(|linear| *linear >= least) {
             for random in limits(random_known, linear) {
                 let limits_seen = [
                     linear_known.is_some() || linear < linear_max,
@@ -130,10 +132,8 @@ fn jump(model: &WriteModel, large: &[&WriteCell]) -> TimeCurve {
     // Guess: above the noise of a log.
     const CLEAR: f64 = 1.1;
     let jumps = |write: &WriteCell| !write.is_linear() && !is_whole_block(model, write);
-    let has_single = large.iter().any(|write| jumps(write) && !write.switches());
     let shows = |write: &WriteCell| {
-        let switch_s = model.switch.extrapolated(write.request);
-        !write.switches() || base_time(model, write) > CLEAR * switch_s || !has_single && switch_s == 0.0
+        !write.switches() || base_time(model, write) > CLEAR * model.switch.extrapolated(write.request)
     };
     medians_of(
         large.iter().filter(|write| jumps(write) && write.unit_count() <= model.open_random && shows(write)),
@@ -202,6 +202,7 @@ mod tests {
     use flashscope_record::observation::Order;
 
     use super::*;
+    use crate::write_model::{OpeningRange, SlowRange};
 
     #[test]
     fn both_evictions_are_tried_where_merges_show() {
@@ -247,5 +248,65 @@ mod tests {
         };
         // Three quarters of the erase block are merged in 0.3 s.
         assert_eq!([time(&model.append), time(&model.switch), time(&model.merge)], [0.1, 0.15, 0.4]);
+    }
+
+    /// All erase blocks are half as fast as usual, and each takes 0.04 s to open.
+    #[test]
+    fn random_merges_have_a_time_of_their_own_and_slow_blocks_do_not_change_it() {
+        let write = |order, units, usual_s| WriteCell {
+            target: WriteTarget::RoundRobin(units),
+            order,
+            request: 1 << 20,
+            seconds: 2.0 * usual_s + 0.01,
+        };
+        let writes = [
+            write(Order::Linear, 1, 0.1),
+            write(Order::Linear, 2, 0.15),
+            write(Order::Linear, 3, 0.45),
+            write(Order::Random, 1, 0.2),
+            write(Order::Random, 2, 0.7),
+        ];
+        let structure = Structure {
+            linear: 2,
+            random: 1,
+            random_victim: false,
+            small_up_to: 0,
+            limits_seen: [true, true],
+        };
+        let located = WriteModel {
+            erase_block: 4 << 20,
+            openings: vec![OpeningRange { first: 0, end: 100, open_s: 0.04 }],
+            slow_ranges: vec![SlowRange { first: 0, end: 100, factor: 2.0 }],
+            ..WriteModel::default()
+        };
+        let model = build(&located, structure, &writes, &MissRates::new());
+        // A random write beyond the limit merges the whole block, a sequential one three quarters of it.
+        let curves = [&model.append, &model.switch, &model.jump, &model.merge, &model.random_merge];
+        for (curve, seconds) in curves.into_iter().zip([0.1, 0.15, 0.2, 0.4, 0.5]) {
+            assert!((curve.extrapolated(1 << 20) - seconds).abs() < 1e-9, "{seconds}: {model:?}");
+        }
+    }
+
+    #[test]
+    fn small_writes_have_a_time_of_their_own_and_one_for_each_byte() {
+        let write = |kib: u64| WriteCell {
+            target: WriteTarget::RoundRobin(2),
+            order: Order::Random,
+            request: kib << 10,
+            seconds: 0.005 + 1e-7 * bytes_f64(kib << 10),
+        };
+        let structure = Structure {
+            linear: 2,
+            random: 2,
+            random_victim: false,
+            small_up_to: 64 << 10,
+            limits_seen: [false, false],
+        };
+        let located = WriteModel { erase_block: 4 << 20, ..WriteModel::default() };
+        let model = build(&located, structure, &[16, 32, 64].map(write), &MissRates::new());
+        let small = model.small.unwrap();
+        assert_eq!(small.up_to, 64 << 10);
+        let is_met = (small.write_s - 0.005).abs() < 1e-9 && (small.per_byte_s - 1e-7).abs() < 1e-12;
+        assert!(is_met, "{small:?}");
     }
 }
