@@ -88,6 +88,13 @@ pub(crate) fn each<T>(name: &str, items: &[T], check: impl Fn(&T) -> Checked) ->
 }
 
 impl Impossible {
+    /// The number and what is allowed, for data that comes from another file than a run.
+    #[must_use]
+    pub fn in_short(&self) -> String {
+        let name = self.path.rsplit('.').next().unwrap_or_default();
+        format!("{name} is {}; {}", self.found, self.allowed)
+    }
+
     /// The same number inside `parent`.
     pub(crate) fn inside(mut self, parent: &str) -> Self {
         let dot = if self.path.is_empty() { "" } else { "." };

@@ -135,6 +135,10 @@ impl std::fmt::Display for Side {
     }
 }
 
+/// The most erase blocks that a table writes to by turns. Policy: twice the 128 that a survey tries. The time
+/// of a fit grows with the square.
+const UNITS_MAX: u32 = 256;
+
 impl Measured {
     /// The tables of a log. `text` is the text of the log, for its `# source` line.
     #[must_use]
@@ -168,7 +172,20 @@ fn table(entry: &Entry, remarks: &mut Vec<String>) -> Option<Table> {
         remarks.push(format!("the table at line {first} is skipped: the log does not give its full command"));
         return None;
     };
+    let impossible = || entry.observations.check().err().map(|error| error.in_short());
+    if let Some(why) = too_many_units(command).or_else(impossible) {
+        remarks.push(format!("the table at line {first} is skipped: {why}"));
+        return None;
+    }
     Some(Table { command, lines, cells })
+}
+
+/// Why the fit takes no table of as many erase blocks by turns; `None` if it does.
+pub(crate) fn too_many_units(command: Command) -> Option<String> {
+    let Command::OpenUnits { open_units, .. } = command else { return None };
+    (open_units > UNITS_MAX).then(|| {
+        format!("it writes to {open_units} erase blocks by turns, and the fit takes at most {UNITS_MAX}")
+    })
 }
 
 /// The command limited to the rows of the table: some runs were stopped early, others ran further than the

@@ -114,8 +114,9 @@ impl Table<'_> {
         let order = self.order(remarks);
         let speeds = self.speeds(1);
         let cell = |(request, speeds): (Bytes, Vec<f64>)| {
-            let requests = (erase_block / request) * u64::from(open_units);
-            let times = times(request, *speeds.first()?, Some(requests));
+            // A log may state any sizes.
+            let requests = (erase_block / request).checked_mul(u64::from(open_units));
+            let times = times(request, *speeds.first()?, requests);
             Some(OpenUnitsCell::round_robin((order, open_units, request), times))
         };
         Data::OpenUnits(OpenUnitsData {
@@ -288,6 +289,24 @@ mod tests {
     fn the_row_after_an_interruption_begins_a_table() {
         let interrupted = Row { interrupted: true, ..speeds(4096) };
         assert_eq!(lengths(vec![interrupted, speeds(2048), speeds(1024)]), [1, 2]);
+    }
+
+    #[test]
+    fn a_number_of_requests_beyond_64_bits_is_not_known() {
+        let stated = Stated {
+            kind: Some(TableKind::OpenUnits),
+            erase_block: Some(Bytes::new(1 << 60)),
+            open_units: Some(1 << 16),
+            ..Stated::default()
+        };
+        let rows = [8192, 4096].map(speeds);
+        let entry = Table { stated, rows: &rows, capacity: None, problems: &mut Vec::new() }.entry();
+        let Data::OpenUnits(data) = entry.observations.data else { panic!("no table of writes") };
+        let seen = data.cells.iter().map(|cell| match cell.times {
+            Times::Mean { requests, .. } => requests,
+            Times::Each(_) => panic!("{cell:?}"),
+        });
+        assert_eq!(seen.collect::<Vec<Option<u64>>>(), [Some(1 << 63), None]);
     }
 
     #[test]

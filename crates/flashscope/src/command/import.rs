@@ -8,7 +8,7 @@ use flashscope_flashbench::parse;
 use flashscope_flashbench::parse::Log;
 use flashscope_infer::infer_run;
 use flashscope_record::run_file::RunFile;
-use flashscope_report::{Report, brief};
+use flashscope_report::{Report, brief, counted};
 
 use super::concluded::Concluded;
 use super::show;
@@ -128,18 +128,38 @@ fn read(path: &Path, printer: &Printer) -> Result<Vec<RunFile>, Failure> {
         printer.detail(format!("{name}: lines {first} to {last}: {}", entry.heading));
     }
     if log.columns.len() < 2 {
-        return Ok(vec![run_of(&name, log)]);
+        return Ok(vec![run_of(&name, log)?]);
     }
     let column = |(at, device): (usize, &String)| {
         run_of(&format!("{name}, column {} ({device})", at + 1), log.of_column(at))
     };
-    Ok(log.columns.iter().enumerate().map(column).collect())
+    log.columns.iter().enumerate().map(column).collect()
 }
 
-fn run_of(name: &str, log: Log) -> RunFile {
+/// The run of the tables, without those that no run file may hold: a log may state any sizes.
+///
+/// # Errors
+/// Exit code 2 if no table is left.
+fn run_of(name: &str, mut log: Log) -> Result<RunFile, Failure> {
+    let mut left_out = Vec::new();
+    log.entries.retain(|entry| {
+        let problem = entry.observations.check().err();
+        let line = entry.lines.start();
+        left_out.extend(
+            problem.iter().map(|problem| format!("the table at line {line}: {}", problem.in_short())),
+        );
+        problem.is_none()
+    });
+    if let Some(first) = left_out.first().filter(|_| log.entries.is_empty()) {
+        return Err(Failure {
+            exit: Exit::Usage,
+            error: anyhow!("no table of '{name}' can be right; {first}"),
+        });
+    }
+    log.remarks.extend(left_out.iter().map(|table| format!("left out {table}")));
     let remarks = remarks(&log);
     let observations = log.entries.into_iter().map(|entry| entry.observations).collect();
-    show::run_of_log(name, log.device_name, observations, remarks)
+    Ok(show::run_of_log(name, log.device_name, observations, remarks))
 }
 
 /// What the log leaves open, each sentence once.
@@ -147,7 +167,8 @@ fn remarks(log: &Log) -> Vec<String> {
     let of_entries = log.entries.iter().flat_map(|entry| entry.remarks.clone());
     let mut remarks: Vec<String> = log.remarks.iter().cloned().chain(of_entries).collect();
     if !log.problems.is_empty() {
-        remarks.push(format!("{} lines of the log could not be read", log.problems.len()));
+        let lines = counted(log.problems.len() as u64, "line");
+        remarks.push(format!("{lines} of the log could not be read"));
     }
     unique(remarks)
 }

@@ -125,6 +125,8 @@ fn speeds_of_another_program_are_stored_and_shown_again() {
     assert_eq!(stored.status.code(), Some(0), "{}", stderr(&stored));
     let shown = stdout(&flashscope(&["report", &run]));
     assert!(shown.contains("sequential write, 1 MiB, queue depth 1, direct"), "{shown}");
+    let run = std::fs::read_to_string(&run).unwrap();
+    assert!(!run.contains("is_erased"), "an import erases nothing: {run}");
 }
 
 #[test]
@@ -205,4 +207,24 @@ fn a_page_whose_own_row_is_fast_is_unknown() {
     std::fs::write(&log, text).unwrap();
     let findings = document(&["import", log.to_str().unwrap()]);
     assert_eq!(finding(&findings, "page_bytes")["status"], "unknown", "{findings}");
+}
+
+/// Anybody can write a log, with sizes of up to 64 bits.
+#[test]
+fn table_that_no_device_can_have_is_left_out_and_the_run_can_be_read_again() {
+    let rows = "8MiB 9M/s\n4MiB 9M/s\n2MiB 8M/s\n";
+    let table = |erase_block: u64| {
+        format!("$ flashbench --open-au --open-au-nr=2 --erasesize={erase_block} /dev/x\n{rows}")
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let [log, run] =
+        ["log.txt", "run.json"].map(|name| folder.path().join(name).to_str().unwrap().to_owned());
+    let why = "erase_block is 1048576 TiB; erase blocks have at most 1 TiB";
+    std::fs::write(&log, table(1 << 60)).unwrap();
+    assert_refused(&["import", &log], 2, &["can be right", "line 2", why]);
+    std::fs::write(&log, table(1 << 60) + &table(8 << 20)).unwrap();
+    let imported = flashscope(&["import", &log, "-o", &run]);
+    assert_eq!(imported.status.code(), Some(0), "{}", stderr(&imported));
+    let read = document(&["report", &run]);
+    assert!(read["remarks"].to_string().contains(&format!("left out the table at line 2: {why}")), "{read}");
 }

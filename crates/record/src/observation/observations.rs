@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ended::Ended;
 use super::experiments::Data;
+use crate::limits::{Checked, Impossible, size};
 
 /// The observations of one experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -16,6 +17,17 @@ pub struct Observations {
     pub conditions: Conditions,
     /// How the experiment ended. Data seen before an early end is kept.
     pub ended: Ended,
+}
+
+impl Observations {
+    /// Checks every number against the limits of a run file.
+    ///
+    /// # Errors
+    /// The first number outside its limits.
+    pub fn check(&self) -> Result<(), Impossible> {
+        self.conditions.check().map_err(|error| error.inside("conditions"))?;
+        self.data.facts().check().map_err(|error| error.inside("data"))
+    }
 }
 
 /// Whether only a file of flashscope's own was used, instead of the whole device.
@@ -38,6 +50,15 @@ pub struct Conditions {
     pub is_in_file: bool,
     /// The seed of every random choice.
     pub seed: u64,
+}
+
+impl Conditions {
+    fn check(&self) -> Checked {
+        size("capacity", self.capacity.unwrap_or_default())?;
+        let region = self.region;
+        size("region.offset", region.map_or(Bytes::ZERO, |region| region.offset))?;
+        size("region.length", region.map_or(Bytes::ZERO, |region| region.length))
+    }
 }
 
 /// The source of observations.

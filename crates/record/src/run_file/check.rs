@@ -1,10 +1,8 @@
 //! Checks the numbers of a run file.
 
-use flashscope_device::Bytes;
-
 use crate::capacity::CapacityVerdict;
 use crate::limits::{Checked, each, size, time};
-use crate::observation::{Conditions, Observations};
+use crate::observation::Observations;
 use crate::run_file::RunFile;
 
 /// Checks every number of a run against its limits.
@@ -36,7 +34,7 @@ pub fn check(run: &RunFile) -> Checked {
     run.capacity
         .iter()
         .try_for_each(|verdict| capacity(verdict).map_err(|error| error.inside("capacity")))?;
-    each("observations", &run.observations, observations)
+    each("observations", &run.observations, Observations::check)
 }
 
 fn capacity(verdict: &CapacityVerdict) -> Checked {
@@ -49,16 +47,4 @@ fn capacity(verdict: &CapacityVerdict) -> Checked {
     size("cost.bytes_read", verdict.cost.bytes_read)?;
     time("cost.device_time", verdict.cost.device_time)?;
     each("places", &verdict.places, |place| size("offset", place.offset))
-}
-
-fn observations(seen: &Observations) -> Checked {
-    conditions(&seen.conditions).map_err(|error| error.inside("conditions"))?;
-    seen.data.facts().check().map_err(|error| error.inside("data"))
-}
-
-fn conditions(conditions: &Conditions) -> Checked {
-    size("capacity", conditions.capacity.unwrap_or_default())?;
-    let region = conditions.region;
-    size("region.offset", region.map_or(Bytes::ZERO, |region| region.offset))?;
-    size("region.length", region.map_or(Bytes::ZERO, |region| region.length))
 }
