@@ -13,7 +13,7 @@ use flashscope_record::observation::{
 use flashscope_record::run_file::RunFile;
 
 use crate::found::find;
-use crate::measured::{Cell, Key, Known, Measured, Side, Table};
+use crate::measured::{Cell, Key, Known, Measured, Side, Table, too_many_units};
 
 /// The length of reads if a run does not give it: flashbench's default.
 const READ: Bytes = Bytes::kib(1);
@@ -28,9 +28,18 @@ impl Measured {
         let erase_block = assumed.unwrap_or(Command::DEFAULT_ERASE_BLOCK);
         let has_random_search = data().any(|data| matches!(data, Data::OpenUnits(data) if has_random(data)));
         let findings = infer(&run.observations);
-        let tables = data()
+        let mut remarks = Vec::new();
+        let mut is_taken = |table: &Table| {
+            let problem = too_many_units(table.command);
+            let is_taken = problem.is_none();
+            remarks.extend(problem.map(|why| format!("a table is skipped: {why}")));
+            is_taken
+        };
+        let tables: Vec<Table> = data()
             .flat_map(|data| tables(data, erase_block))
-            .filter(|table| !(table.cells.is_empty() || has_random_search && is_single_unit_random(table)));
+            .filter(|table| !(table.cells.is_empty() || has_random_search && is_single_unit_random(table)))
+            .filter(&mut is_taken)
+            .collect();
         let mut measured = Self {
             name: name.to_owned(),
             device_name: run.device_name.clone(),
@@ -38,8 +47,8 @@ impl Measured {
             fat_area: fat_area(&findings, erase_block),
             known: Some(known(&findings)),
             capacity: run.observations.iter().find_map(|seen| seen.conditions.capacity),
-            tables: tables.collect(),
-            remarks: Vec::new(),
+            tables,
+            remarks,
         };
         for (index, table) in (1..).zip(&mut measured.tables) {
             table.lines = index..=index;
@@ -179,9 +188,8 @@ const fn request(key: &Key) -> Bytes {
     }
 }
 
-/// True for the request sizes of flashbench's rows, which halve from the erase block on. In an erase
-/// block that
-/// is no power of two, other powers of two are fitted as well.
+/// True for the request sizes of flashbench's rows, which halve from the erase block on. In an erase block
+/// that is no power of two, other powers of two are fitted as well.
 fn is_row(erase_block: Bytes, request: Bytes) -> bool {
     let halves = !request.is_zero()
         && erase_block.is_multiple_of(request)
@@ -190,14 +198,15 @@ fn is_row(erase_block: Bytes, request: Bytes) -> bool {
     halves || is_odd && request < erase_block && request.get().is_power_of_two()
 }
 
-/// The mean over the later half of the requests, seconds.
+/// The mean over the later half of the requests, seconds. A mean of zero is none.
 fn late_mean(times: &Times) -> Option<f64> {
-    let Times::Each(each) = times else { return times.mean_seconds() };
+    let Times::Each(each) = times else { return times.mean_seconds().filter(|seconds| *seconds > 0.0) };
     let late: Vec<f64> = each[each.len() / 2..].iter().map(Duration::as_secs_f64).collect();
     mean(&late)
 }
 
+/// The mean; `None` without a time above zero.
 fn mean(times: &[f64]) -> Option<f64> {
-    let count = f64::from(u32::try_from(times.len()).ok()?);
-    (count > 0.0).then(|| times.iter().sum::<f64>() / count)
+    let (count, sum) = (f64::from(u32::try_from(times.len()).ok()?), times.iter().sum::<f64>());
+    (sum > 0.0).then(|| sum / count)
 }

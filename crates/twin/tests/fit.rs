@@ -160,6 +160,63 @@ fn log_with_too_few_cells_is_refused() {
     assert!(matches!(error, FitError::TooFewCells { cells: 1, cells_min: 5, .. }), "{error}");
 }
 
+/// Anybody can write a log, with sizes of up to 64 bits.
+#[test]
+fn tables_of_too_many_or_too_large_erase_blocks_are_skipped() {
+    let measured_by = |command: &str| {
+        let rows = "8MiB 9M/s\n4MiB 9M/s\n2MiB 8M/s\n1MiB 8M/s\n512KiB 7M/s\n";
+        measured(format!("$ flashbench {command} /dev/x\n{rows}").as_bytes())
+    };
+    let most = measured_by("--open-au --open-au-nr=256 --erasesize=8388608");
+    assert!(most.remarks.is_empty(), "{:?}", most.remarks);
+    let fitted = fit(&most, &Options { holdout: 0.0, ..options(1) }).unwrap();
+    assert_eq!(fitted.fitted_cells, 5);
+    for (command, why) in [
+        (
+            "--open-au --open-au-nr=257 --erasesize=8388608",
+            "it writes to 257 erase blocks by turns, and the fit takes at most 256",
+        ),
+        (
+            "--open-au --open-au-nr=2 --erasesize=1152921504606846976",
+            "erase_block is 1048576 TiB; erase blocks have at most 1 TiB",
+        ),
+        (
+            "--find-fat --fat-nr=1 --erasesize=1152921504606846976",
+            "erase_block is 1048576 TiB; erase blocks have at most 1 TiB",
+        ),
+    ] {
+        let skipped = measured_by(command);
+        assert!(skipped.tables.is_empty());
+        assert_eq!(skipped.remarks, [format!("the table at line 2 is skipped: {why}")], "{command}");
+    }
+}
+
+#[test]
+fn tables_of_too_many_erase_blocks_in_a_run_are_skipped() {
+    let data = open_units(&[(Order::Linear, 256, &[5]), (Order::Linear, 257, &[5])]);
+    let run = run(vec![data]);
+    let measured = Measured::from_run("run", &run);
+    assert_eq!(measured.tables.len(), 1);
+    let why = "it writes to 257 erase blocks by turns, and the fit takes at most 256";
+    assert_eq!(measured.remarks, [format!("a table is skipped: {why}")]);
+}
+
+#[test]
+fn reads_at_boundaries_of_less_than_two_sectors_are_not_fitted() {
+    let everything = Options { holdout: 0.0, ..options(1) };
+    for (smallest, fitted_cells) in [(2048, 69), (1024, 69), (512, 66)] {
+        let mut log = measured(PQI);
+        for cell in log.tables.iter_mut().flat_map(|table| &mut table.cells) {
+            if let Key::Read { candidate, .. } = &mut cell.key
+                && *candidate == Bytes::kib(2)
+            {
+                *candidate = Bytes::new(smallest);
+            }
+        }
+        assert_eq!(fit(&log, &everything).unwrap().fitted_cells, fitted_cells, "{smallest}");
+    }
+}
+
 #[test]
 fn tables_of_another_erase_block_are_not_fitted() {
     let mut two = measured(README);
@@ -236,12 +293,43 @@ fn reads_of_a_run_count_by_the_fastest_at_each_boundary() {
         sample(Bytes::mib(4), 4, 30),
         sample(Bytes::mib(4), 4, 10),
         sample(Bytes::mib(4), 12, 20),
+        sample(Bytes::kib(2), 1, 40),
         sample(Bytes::kib(1), 1, 50),
     ];
     let data = AlignData { read: Some(Bytes::kib(1)), samples, ..AlignData::default() };
-    let key = |side| Key::Read { candidate: Bytes::mib(4), side };
-    let expected = [(key(Side::Before), 1.0), (key(Side::Across), 15.0), (key(Side::After), 2.0)];
+    let times = |candidate, across| {
+        let times = [(Side::Before, 1.0), (Side::Across, across), (Side::After, 2.0)];
+        times.map(|(side, time)| (Key::Read { candidate, side }, time))
+    };
+    // A period of at least two reads.
+    let expected = [times(Bytes::kib(2), 40.0), times(Bytes::mib(4), 15.0)].concat();
     assert_eq!(milliseconds(vec![Data::Align(data)]), expected);
+}
+
+/// As in a log: nothing is as fast as that, and no ratio to it can be fitted.
+#[test]
+fn times_of_zero_in_a_run_do_not_count() {
+    let sample = AlignSample {
+        candidate: Bytes::mib(4),
+        boundary: None,
+        before: Duration::ZERO,
+        across: Duration::from_millis(3),
+        after: Duration::ZERO,
+    };
+    let reads = AlignData { read: Some(Bytes::kib(1)), samples: vec![sample], ..AlignData::default() };
+    let each: [(Order, u32, &[u64]); 2] = [(Order::Linear, 1, &[5, 0, 0]), (Order::Linear, 2, &[0, 2, 4])];
+    let size = |kib, per_request| WriteSizeCell {
+        order: Order::Linear,
+        request: Bytes::kib(kib),
+        start: None,
+        times: Times::Mean { per_request, requests: None },
+    };
+    let cells = vec![size(128, Duration::ZERO), size(256, Duration::from_millis(9))];
+    let sizes = WriteSizeData { cells, ..WriteSizeData::default() };
+    let read = Key::Read { candidate: Bytes::mib(4), side: Side::Across };
+    let write = |units, kib| Key::OpenUnits { units, order: Order::Linear, request: Bytes::kib(kib) };
+    let counted = milliseconds(vec![Data::Align(reads), open_units(&each), Data::WriteSize(sizes)]);
+    assert_eq!(counted, [(read, 3.0), (write(2, 64), 3.0), (write(1, 256), 9.0)]);
 }
 
 #[test]
