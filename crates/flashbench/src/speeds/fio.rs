@@ -39,8 +39,8 @@ pub(super) fn read(lines: &[&str]) -> Result<Option<Speeds>, FioError> {
     let failed = jobs.iter().filter(|job| is_failed(job)).count();
     let mut remarks: Vec<String> = jobs.iter().flat_map(|job| remarks(job, &global)).collect();
     remarks.dedup();
-    remarks
-        .extend((failed > 0).then(|| format!("{failed} jobs of fio ended with an error and are left out")));
+    let jobs = if failed == 1 { "job" } else { "jobs" };
+    remarks.extend((failed > 0).then(|| format!("left out {failed} {jobs} of fio that ended with an error")));
     Ok(Some(Speeds { program: version, rows, read_back: ReadBack::default(), remarks }))
 }
 

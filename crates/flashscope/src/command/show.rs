@@ -7,7 +7,7 @@ use flashscope_infer::classes_of;
 use flashscope_record::attachment::Attachment;
 use flashscope_record::observation::{Cause, Conditions, Data, Ended, Observations, Source, StopReason};
 use flashscope_record::run_file::{FORMAT, RunFile};
-use flashscope_report::{Report, first_screen_text, terminal, words};
+use flashscope_report::{Report, counted, first_screen_text, terminal, words};
 
 use super::concluded::Concluded;
 use crate::document::{BenchFilesDocument, BenchMethodsDocument, FindingsDocument, Identity, VERSION};
@@ -227,7 +227,8 @@ fn exit(run: &RunFile, failed_requests: u64, printer: &Printer) -> Exit {
     let mut exit = Exit::Fine;
     if failed_requests > 0 {
         printer.remark(format!(
-            "{failed_requests} requests failed (-v prints them): the stick or its contacts may be failing{}",
+            "{} failed (-v prints them): the stick or its contacts may be failing{}",
+            counted(failed_requests, "request"),
             if run.is_erased { "" } else { "; save your data" }
         ));
         exit = Exit::Problem;

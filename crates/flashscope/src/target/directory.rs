@@ -105,6 +105,12 @@ pub const fn instead(no_stick: NonStickStorage) -> Instead {
     }
 }
 
+/// What to say of directories in a folder that could not be read; `None` without any.
+pub fn unreadable_remark(directories: u32) -> Option<String> {
+    let noun = if directories == 1 { "directory" } else { "directories" };
+    (directories > 0).then(|| format!("note: {directories} {noun} in it could not be read"))
+}
+
 /// The failure for an error in a directory.
 pub fn failure(error: FilesError) -> Failure {
     let exit = match &error {
@@ -141,5 +147,12 @@ mod tests {
         ] {
             assert_eq!(name(&ground(filesystem, source), disk), expected);
         }
+    }
+
+    #[test]
+    fn directories_that_could_not_be_read_are_counted_and_none_is_no_remark() {
+        assert_eq!(unreadable_remark(0), None);
+        assert_eq!(unreadable_remark(1).unwrap(), "note: 1 directory in it could not be read");
+        assert_eq!(unreadable_remark(2).unwrap(), "note: 2 directories in it could not be read");
     }
 }

@@ -13,7 +13,7 @@ mod volumes;
 
 pub use attachment::slow_cause;
 pub use base::{Base, Kept};
-pub use directory::{failure as directory_failure, instead, open_in_directory};
+pub use directory::{failure as directory_failure, instead, open_in_directory, unreadable_remark};
 pub use file_on_device::{FileOnDevice, file_size_on_device, open_file_on_device};
 pub use link::{Plugged, link, memory, plugged};
 pub use open::{file, open, open_for_full_test, open_queued, open_to_restore};

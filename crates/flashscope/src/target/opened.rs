@@ -5,6 +5,7 @@ use flashscope_device::layer::{Budget, Interrupt, Interruptible, Meter};
 use flashscope_record::SpeedMark;
 use flashscope_record::attachment::Attachment;
 use flashscope_record::observation::LinkLimit;
+use flashscope_report::counted;
 
 use super::base::Base;
 use crate::document::Identity;
@@ -66,7 +67,7 @@ impl Target {
     pub fn note_failures(&mut self, failed: u64) {
         self.failed_requests += failed;
         if failed > 0 {
-            self.remarks.push(format!("{failed} requests failed and were left out"));
+            self.remarks.push(format!("left out {} that failed", counted(failed, "request")));
         }
         let longest = stall::pending().longest();
         if longest >= stall::STALL_MIN {

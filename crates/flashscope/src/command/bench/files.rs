@@ -19,7 +19,7 @@ use crate::command::show;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::{INTERRUPTED, on_interrupt};
 use crate::printer::Printer;
-use crate::target::{Plugged, directory_failure as failure, instead, plugged};
+use crate::target::{Plugged, directory_failure as failure, instead, plugged, unreadable_remark};
 use crate::{duration, outputs};
 
 /// Runs the command.
@@ -86,9 +86,7 @@ impl Model {
     fn like(directory: &Path, arguments: &BenchFiles, printer: &Printer) -> Result<Self, Failure> {
         let scan = scan_directory(directory).map_err(failure)?;
         let found = u32::try_from(scan.sizes.len()).unwrap_or(u32::MAX);
-        if scan.unreadable > 0 {
-            printer.remark(format!("note: {} directories in it could not be read", scan.unreadable));
-        }
+        unreadable_remark(scan.unreadable).into_iter().for_each(|remark| printer.remark(remark));
         let count = arguments.count.unwrap_or(found.min(file_sizes::FileProfile::HelpPages.default_count()));
         let files_per_directory = (found / scan.directories.max(1)).max(1);
         let sizes = file_sizes::like(&scan.sizes, count, arguments.seed);
@@ -118,6 +116,13 @@ fn in_clusters(sizes: &[Bytes], cluster: Bytes) -> Bytes {
     sizes.iter().fold(Bytes::ZERO, |sum, size| sum + size.round_up(cluster))
 }
 
+/// The most that is written without metadata, in whole clusters: all rounds, and the files of the pilots.
+fn most_written(workload: &FilesWorkload, cluster: Bytes) -> Bytes {
+    let round = in_clusters(&workload.sizes, cluster) + workload.bytes().round_up(cluster);
+    let pilots: Bytes = workload.pilots().map(|sizes| in_clusters(sizes, cluster)).sum();
+    round * u64::from(workload.rounds_max()) + pilots
+}
+
 /// Prints what will be measured and written.
 fn announce(arguments: &BenchFiles, place: &BenchDirectory, model: &Model, printer: &Printer) {
     let directory = &arguments.directory;
@@ -138,10 +143,7 @@ fn announce(arguments: &BenchFiles, place: &BenchDirectory, model: &Model, print
         ));
     }
     let workload = &model.workload;
-    let bytes = workload.bytes();
-    let round = in_clusters(&workload.sizes, ground.cluster) + bytes.round_up(ground.cluster);
-    let pilots: Bytes = workload.pilots().map(|sizes| in_clusters(sizes, ground.cluster)).sum();
-    let most = round * u64::from(workload.rounds_max()) + pilots;
+    let (bytes, most) = (workload.bytes(), most_written(workload, ground.cluster));
     printer.remark(format!(
         "{} ({}), {bytes} in total, then one file of the same size; {}. At most {most} of clusters will be written, plus metadata, \
          in a new directory, which is removed. Small files may take minutes. No round starts after {} (--time-budget)",
@@ -231,4 +233,32 @@ fn cost(data: &FilesData) -> Cost {
         cost.device_time += Duration::from_secs_f64(part.durable_s() + part.read_s + part.removed_s);
     }
     cost
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn most_that_is_written_is_all_rounds_and_the_pilots_in_whole_clusters() {
+        // The small files have 1000 bytes each. The large one takes 16 clusters of 4 KiB, or 63.
+        for (files, rounds, clusters) in [
+            (63, Some(1), 63 + 16),
+            (64, Some(1), 64 + 16 + 32),
+            (64, None, 9 * (64 + 16) + 32),
+            (256, Some(2), 2 * (256 + 63) + 32 + 128),
+        ] {
+            let workload = FilesWorkload {
+                sizes: vec![Bytes::new(1000); files],
+                files_per_directory: 10,
+                flush: FlushPolicy::AtEnd,
+                seed: 1,
+                rounds,
+                time_budget: Duration::from_secs(60),
+                may_reduce_count: true,
+            };
+            let most = most_written(&workload, Bytes::kib(4));
+            assert_eq!(most, Bytes::kib(4) * clusters, "{files} files, {rounds:?} rounds");
+        }
+    }
 }

@@ -12,7 +12,7 @@ use super::SEED;
 use crate::args::FsCompare;
 use crate::exit::Failure;
 use crate::printer::Printer;
-use crate::target::directory_failure;
+use crate::target::{directory_failure, unreadable_remark};
 
 /// The files of a kernel's source tree.
 const TREE_FILES: u32 = 33_000;
@@ -58,9 +58,7 @@ fn standard(workload: TrialWorkload, seed: u64) -> FileModel {
 fn like_folder(folder: &Path, seed: u64, printer: &Printer) -> Result<FileModel, Failure> {
     let scan = scan_directory(folder).map_err(directory_failure)?;
     let found = u32::try_from(scan.sizes.len()).unwrap_or(u32::MAX);
-    if scan.unreadable > 0 {
-        printer.remark(format!("note: {} directories in it could not be read", scan.unreadable));
-    }
+    unreadable_remark(scan.unreadable).into_iter().for_each(|remark| printer.remark(remark));
     if found > LIKE_MAX {
         printer
             .remark(format!("{} holds {found} files; {LIKE_MAX} of their sizes are drawn", folder.display()));
