@@ -122,13 +122,6 @@ fn refuse_idle_options(arguments: &Measure) -> Result<(), Failure> {
             flashbench && !arguments.experiment.is_in_flashbench(),
             "flashbench has no such table; leave out --format flashbench",
         ),
-        (
-            (is("sustained") || is("write-buffer"))
-                && (arguments.erase_block.is_some()
-                    || arguments.block_size.is_some()
-                    || arguments.open_units.is_some()),
-            "--erase-block, --block-size and --open-units have no effect on sustained and write-buffer",
-        ),
     ];
     match unused.into_iter().find(|(is_unused, _)| *is_unused) {
         Some((_, text)) => Err(Failure { exit: Exit::Usage, error: anyhow!(text) }),

@@ -22,7 +22,13 @@ fn wrong_arguments_exit_with_2() {
     assert_refused(&["check", "sim:generic-2g", "-o", "page.txt"], 2, &[".html"]);
     assert_refused(&["measure", "open-units", "sim:generic-2g", "--erase-block", "eight"], 2, &["8MiB"]);
     assert_refused(&["measure", "align", "sim:generic-2g", "--random"], 2, &["--random"]);
-    assert_refused(&["measure", "sustained", "sim:generic-2g", "--block-size", "1MiB"], 2, &["--block-size"]);
+    for idle in ["--erase-block", "--block-size", "--open-units"] {
+        let size = if idle == "--open-units" { "4" } else { "1MiB" };
+        for experiment in ["sustained", "write-buffer"] {
+            let says = format!("{idle} has no effect on {experiment}");
+            assert_refused(&["measure", experiment, "sim:generic-2g", idle, size], 2, &[&says]);
+        }
+    }
     let odd = ["measure", "align", "sim:generic-2g", "--block-size", "3KiB"];
     assert_refused(&odd, 2, &["3 KiB", "2 KiB", "4 KiB"]);
     for idle in ["--erase-block", "--block-size"] {
