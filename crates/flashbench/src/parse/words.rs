@@ -41,7 +41,7 @@ fn between_separators(text: &str) -> impl Iterator<Item = &str> {
 
 /// Two words that lost the blank between them: `219µsalign`, `8.86M/s2MiB`.
 fn unglued(word: &str) -> impl Iterator<Item = &str> {
-    let align = word.strip_suffix("align").map(str::len).filter(|&at| at > 0);
+    let align = word.strip_suffix("align").map(str::len);
     let speed =
         word.find("/s").map(|at| at + 2).filter(|&at| word[at..].starts_with(|c: char| c.is_ascii_digit()));
     let at = align.or(speed).unwrap_or(word.len());
