@@ -47,7 +47,7 @@ pub fn mutations(source: &str) -> Vec<Mutation> {
         let places = places.filter(|range| is_computed(&code, range) && is_word(&code, range));
         found.extend(places.map(|range| Mutation { range, to: to.to_owned() }));
     }
-    found.extend(conditions(&code));
+    found.extend(conditions(&code, source));
     found.extend(limits(&code));
     found.sort_by_key(|mutation| (mutation.range.start, mutation.range.end));
     found
@@ -72,18 +72,20 @@ fn is_word(code: &str, range: &Range<usize>) -> bool {
     !(is_word && (code[..range.start].ends_with(is_part) || code[range.end..].starts_with(is_part)))
 }
 
-/// Conditions of `if` in one line, negated. Patterns (`if let`) are no conditions.
-fn conditions(code: &str) -> impl Iterator<Item = Mutation> {
+/// Conditions of `if` in one line, negated. Patterns (`if let`) are no conditions. Their strings are those of
+/// `source`: in `code` they are blank.
+fn conditions(code: &str, source: &str) -> impl Iterator<Item = Mutation> {
     let places = code.match_indices("if ").map(|(at, _)| at..at + 2);
-    places.filter_map(|range| {
+    places.filter_map(move |range| {
         let start = range.end + 1;
         let rest = code[start..].lines().next()?;
         // The guard of a pattern ends at the arrow. A literal of a struct would leave a parenthesis open.
         let condition = &rest[..rest.find(" => ").or_else(|| rest.find(" {"))?];
         let is_balanced = condition.matches('(').count() == condition.matches(')').count();
         let is_plain = is_balanced && !condition.contains("let ") && !condition.contains(['{', '}', ';']);
-        (is_plain && is_word(code, &range))
-            .then(|| Mutation { range: start..start + condition.len(), to: format!("!({condition})") })
+        let place = start..start + condition.len();
+        let whole = source.get(place.clone())?;
+        (is_plain && is_word(code, &range)).then(|| Mutation { range: place, to: format!("!({whole})") })
     })
 }
 
@@ -133,6 +135,7 @@ mod tests {
         assert_eq!(mutated(source), expected);
         assert_eq!(mutated("if a.is_empty() {"), ["if !(a.is_empty()) {"]);
         assert_eq!(mutated("Some(a) if a.is_empty() => {"), ["Some(a) if !(a.is_empty()) => {"]);
+        assert_eq!(mutated("if a.has(\"b c\") {"), ["if !(a.has(\"b c\")) {"], "a string stays");
         assert_eq!(mutated("if !(Self { a, b }).is_empty() {"), [""; 0]);
     }
 
