@@ -73,7 +73,7 @@ impl BenchDirectory {
         temporary_directory::left_over(&self.path)
     }
 
-    /// The space that files of these sizes take, in resolved clusters.
+    /// The space that files of these sizes take, in whole clusters.
     #[must_use]
     pub fn needed(&self, sizes: &[Bytes]) -> Bytes {
         let cluster = self.backing_filesystem.cluster.max(Bytes::new(1));

@@ -45,7 +45,7 @@ fn show(terminal: &mut DefaultTerminal, session: &mut Session, is_styled: bool) 
             Err(error) if is_hang_up(&error) => return Ok(Ended::HangUp),
             drawn => drawn?,
         }
-        // PendingWrites for keys ends with a signal, or at the next snapshot.
+        // Waiting for keys ends with a signal, or at the next snapshot.
         let wait = session.time_left();
         if wait.is_zero() {
             session.advance()?;
@@ -74,4 +74,18 @@ fn draw(
 /// Whether the terminal hung up.
 fn is_hang_up(error: &io::Error) -> bool {
     error.raw_os_error() == Some(Errno::IO.raw_os_error())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// After a hang-up, drawing on the terminal fails so.
+    #[test]
+    fn only_an_input_output_error_is_a_hang_up() {
+        let is_one = |errno: Errno| is_hang_up(&io::Error::from(errno));
+        assert!(is_one(Errno::IO));
+        assert!(!is_one(Errno::NOSPC) && !is_one(Errno::BADF));
+        assert!(!is_hang_up(&io::Error::other("an error without a number")));
+    }
 }

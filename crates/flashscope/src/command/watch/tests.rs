@@ -142,6 +142,10 @@ fn mounted_disk_must_be_unmounted_before_unplugging() {
     assert!(text_of(UnplugEstimate::In { low: little, high: short }, &mounted).contains("less than 1 s"));
     let high = Some(Duration::from_secs(9));
     assert!(text_of(UnplugEstimate::In { low: little, high }, &mounted).contains("at most 9.0 s"));
+    let second = Some(Duration::from_secs(1));
+    assert!(text_of(UnplugEstimate::In { low: second, high }, &mounted).contains("in 1.0 s to 9.0 s"));
+    let until_second = text_of(UnplugEstimate::In { low: little, high: second }, &mounted);
+    assert!(until_second.contains("at most 1.0 s"), "{until_second}");
 }
 
 #[test]
