@@ -119,6 +119,9 @@ fn a_file_that_is_not_a_trace_or_is_newer_is_refused() {
     trailing.push(0);
     let (_, ending) = read(&trailing).unwrap();
     assert!(ending.unwrap_err().to_string().contains("data follows its end"));
+    let mut reader = TraceReader::new(&trailing[..]).unwrap();
+    assert!(reader.next().is_some_and(|record| record.is_err()));
+    assert!(reader.next().is_none() && reader.ending().is_none(), "nothing follows an error");
 }
 
 /// A mixed workload: sequential 64 KiB writes, random 4 KiB reads, and one flush per 64 requests.
