@@ -52,6 +52,21 @@ mod tests {
     }
 
     #[test]
+    fn what_rounds_to_a_thousand_has_the_next_unit() {
+        let times = [0.9995, 0.9994, 0.000_999_5, 0.000_999_4].map(time);
+        assert_eq!(times, ["1.0 s", "999 ms", "1.0 ms", "999 µs"]);
+        let speeds = [999_500.0, 999_400.0, 999.5, 999.4].map(speed);
+        assert_eq!(speeds, ["1.0 MB/s", "999 kB/s", "1.0 kB/s", "999 B/s"]);
+        assert_eq!([exact_speed(999_500.0), exact_speed(999.5)], ["1.00 MB/s", "1.00 kB/s"]);
+    }
+
+    #[test]
+    fn what_rounds_to_ten_or_a_hundred_has_no_digit_more() {
+        assert_eq!([time(9.95), speed(9.95e6)], ["10 s", "10 MB/s"]);
+        assert_eq!([exact_speed(9.995e6), exact_speed(99.95e6)], ["10.0 MB/s", "100 MB/s"]);
+    }
+
+    #[test]
     fn the_ends_of_an_interval_of_one_per_cent_are_distinguishable() {
         assert_eq!(exact_speed(15_400_000.0), "15.4 MB/s");
         for hundredths in 100..100_000_u32 {

@@ -346,3 +346,18 @@ impl Reason {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_early_end_is_named_once() {
+        let failed = StopReason::Failed { error: "no answer".to_owned() };
+        let interrupted = StopReason::Interrupted { rounds: None };
+        let ends = [&failed, &interrupted, &failed, &interrupted];
+        let reason = ends.into_iter().fold(Reason::NoTime, |reason, stop| reason.ended_early(stop.clone()));
+        let (stops, otherwise) = (vec![failed, interrupted], Box::new(Reason::NoTime));
+        assert_eq!(reason, Reason::EndedEarly { stops, otherwise });
+    }
+}

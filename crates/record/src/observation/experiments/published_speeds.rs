@@ -108,3 +108,25 @@ fn is_possible(speed: f64) -> bool {
 fn speed(name: &str, speed: f64) -> Checked {
     permit(is_possible(speed), name, speed, "speeds lie above 0, up to 10^15 a second")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn speeds_lie_above_0_and_may_reach_the_largest() {
+        let is_allowed = |bytes_per_s, requests_per_s| {
+            let row = PublishedSpeed { requests_per_s, ..PublishedSpeed::new(Direction::Read, bytes_per_s) };
+            let is_possible = row.is_possible();
+            let data = PublishedSpeedsData { rows: vec![row], ..PublishedSpeedsData::default() };
+            assert_eq!(data.check().is_ok(), is_possible, "{data:?}");
+            is_possible
+        };
+        for speed in [1e-3, 1e6, 1e15] {
+            assert!(is_allowed(speed, None) && is_allowed(1e6, Some(speed)), "{speed}");
+        }
+        for speed in [0.0, -1.0, 1.1e15, f64::INFINITY, f64::NAN] {
+            assert!(!is_allowed(speed, None) && !is_allowed(1e6, Some(speed)), "{speed}");
+        }
+    }
+}

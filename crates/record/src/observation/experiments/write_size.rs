@@ -108,3 +108,20 @@ fn edge(edge: &PageEdge) -> Checked {
     time("across", edge.across)?;
     time("after", edge.after)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_latencies_are_those_of_the_first_size_before_the_boundary() {
+        let edge = |kib, milliseconds| {
+            let before = Duration::from_millis(milliseconds);
+            let (edge, write) = (Bytes::mib(1), Bytes::kib(kib));
+            PageEdge { edge, write, before, across: before * 2, after: before * 3 }
+        };
+        let edges = vec![edge(1, 500), edge(1, 250), edge(2, 1000), edge(1, 125)];
+        let data = WriteSizeData { edges, ..WriteSizeData::default() };
+        assert_eq!(data.equal_latencies_s(), [0.5, 0.25, 0.125]);
+    }
+}
