@@ -192,6 +192,19 @@ mod tests {
     }
 
     #[test]
+    fn requests_that_took_no_time_have_no_row() {
+        let cell = |kib, nanoseconds| WriteSizeCell {
+            order: Order::Linear,
+            request: Bytes::kib(kib),
+            start: None,
+            times: Times::Each(vec![std::time::Duration::from_nanos(nanoseconds)]),
+        };
+        let cells = vec![cell(64, 0), cell(4, 512_000)];
+        let printed = write_size(&WriteSizeData { cells, ..WriteSizeData::default() });
+        assert_eq!(printed, "4KiB    8M/s    \n");
+    }
+
+    #[test]
     fn sizes_are_printed_in_the_largest_unit_that_divides_them() {
         let sizes = [8 << 20, 1536 << 10, 512 << 10, 1 << 30, 512].map(|bytes| size(Bytes::new(bytes)));
         assert_eq!(sizes, ["8MiB", "1536KiB", "512KiB", "1GiB", "512B"]);

@@ -177,6 +177,16 @@ mod tests {
     }
 
     #[test]
+    fn a_command_goes_on_after_a_backslash_and_inside_arithmetic() {
+        for text in [
+            "$ flashbench -O --open-au-nr=3 \\\n  -e8M -b4096 /dev/x",
+            "$ flashbench -O --open-au-nr=3 --erasesize=$[8 *\n1024 * 1024] -b4096 /dev/x",
+        ] {
+            assert_eq!(typed(text), open_units(Bytes::mib(8), 3, Bytes::kib(4), Order::Linear), "{text}");
+        }
+    }
+
+    #[test]
     fn unreadable_parameters_stay_unknown() {
         assert_eq!(typed("$ flashbench --open-au --open-au-nr=$i /dev/sdc"), None);
         assert_eq!(typed("$ flashbench --open-au --open-au-nr=0 /dev/sdc"), None);

@@ -113,7 +113,10 @@ fn the_class_does_not_depend_on_where_the_tester_stopped() {
 fn a_plateau_above_a_gap_decides_no_class() {
     let slow = [5, 6].map(|units| table("linear", units, with_merges(420.0))).concat();
     let base = table("linear", 2, with_merges(0.0)) + &table("linear", 3, with_merges(0.0));
-    assert_eq!(class(&(base + &slow)), None, "four units may have cost a part");
+    let tables = base + &slow;
+    assert_eq!(class(&tables), None, "four units may have cost a part");
+    let between = reason(&tables, FindingId::FtlClass);
+    assert!(matches!(between, Reason::BetweenRules { low: 3, high: 4, .. }), "{between:?}");
 }
 
 #[test]
