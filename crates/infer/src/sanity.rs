@@ -233,6 +233,7 @@ mod tests {
         assert!(matches!(slower, Some(Objection::EverSlower { .. })), "{slower:?}");
         let waves = |at| 1e-3 * (1.15 + 0.15 * (f64::from(at) / 10.0).sin() + 0.01 * scattered(at));
         assert_eq!(objection_of(&[reads(waves)]), None);
+        assert_eq!(objection_of(&[reads(|at| if at < 32 { 1e-3 } else { 2e-3 })]), None, "a single step");
     }
 
     #[test]

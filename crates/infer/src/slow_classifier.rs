@@ -195,6 +195,8 @@ mod tests {
         assert!(probability(of(&[36, 40, 60]), 60) < 0.1);
         assert!(probability(quiet.for_small_steps(), 48) > 0.95 && probability(quiet, 48) < 0.01);
         assert!(probability(of(&[39, 40, 41]).for_small_steps(), 46) < 0.1, "no more than it spreads");
+        assert!(probability(quiet.at_least_as_strict_as(quiet), 48) < 0.01);
+        assert!(probability(quiet.at_least_as_strict_as(quiet.for_small_steps()), 48) > 0.95);
         assert!(probability(quiet.for_merges(Some(0.4)), 120) < 0.1);
         let now = |tenths: u64, number| vec![Duration::from_micros(tenths * 100); number];
         let stalled = [now(40, 3), now(900, 4)].concat();

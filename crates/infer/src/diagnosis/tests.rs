@@ -275,23 +275,53 @@ fn a_long_copy_costs_only_if_it_is_clearly_slower_than_single_writes() {
     };
     assert_eq!(long(1.15).cost(Bottleneck::SlcCache), None, "the error of a single write");
     let slow = evidence(&long(2.0), Bottleneck::SlcCache);
-    assert!(matches!(slow, Some(DiagnosisEvidence::SlowLongCopy { .. })), "{slow:?}");
+    let Some(DiagnosisEvidence::SlowLongCopy { single_bytes_per_s, long_bytes_per_s }) = slow else {
+        panic!("{slow:?}")
+    };
+    // A single write of 1 MiB takes 16.484 ms.
+    assert!(near(single_bytes_per_s, 1_048_576.0 / 16.484e-3), "{single_bytes_per_s}");
+    assert!(near(long_bytes_per_s, 32e6), "{long_bytes_per_s}");
 }
 
-/// A stream that becomes three times as slow after 100 MiB, with a finding of this cache.
-fn slowing(cache: Finding, buffer: Bytes) -> Diagnosis {
+/// A stream that becomes this many times as slow after 100 MiB, with a finding of this cache.
+fn slowing_by(factor: f64, cache: Finding, buffer: Bytes) -> Diagnosis {
     let per_mib = PER_KIB * 1024.0;
-    let stream = (0..400).map(|index| if index < 100 { per_mib } else { per_mib * 3.0 }).collect();
-    let stick = Stick { stream, ..sound() }.with(rate(1024.0 / PER_KIB / 3.0)).with(cache);
+    let stream = (0..400).map(|index| if index < 100 { per_mib } else { per_mib * factor }).collect();
+    let stick = Stick { stream, ..sound() }.with(rate(1024.0 / PER_KIB / factor)).with(cache);
     stick.with(bytes(FindingId::WriteBufferBytes, buffer)).diagnosis()
+}
+
+fn slowing(cache: Finding, buffer: Bytes) -> Diagnosis {
+    slowing_by(3.0, cache, buffer)
+}
+
+#[test]
+fn an_unknown_cache_matters_only_to_a_large_slowdown_that_no_buffer_may_explain() {
+    let reason = |factor: f64, reason: Reason| {
+        let cache = Finding::unknown(FindingId::SlcCacheBytes, reason, []);
+        untested(&slowing_by(factor, cache, Bytes::ZERO), Bottleneck::SlcCache)
+    };
+    let may_be_memory = Reason::MayBeMemory {
+        fast: Bytes::mib(100),
+        before_bytes_per_s: 64e6,
+        after_bytes_per_s: 21e6,
+        buffer: None,
+    };
+    assert_eq!(reason(3.0, Reason::NoTime), Some(DiagnosisReason::Finding(Reason::NoTime)));
+    assert_eq!(reason(1.15, Reason::NoTime), None, "what gains too little needs no cause");
+    assert_eq!(reason(3.0, may_be_memory), None);
 }
 
 #[test]
 fn a_slowdown_costs_only_if_a_cache_larger_than_the_write_buffer_explains_it() {
     let cache = |mib| bytes(FindingId::SlcCacheBytes, Bytes::mib(mib));
     let may_be_none = || cache(100).within(Value::Bytes(Bytes::ZERO), Value::Bytes(Bytes::mib(101)));
-    let is_slowdown = |diagnosis: &Diagnosis| {
-        matches!(evidence(diagnosis, Bottleneck::SlcCache), Some(DiagnosisEvidence::Slowdown { .. }))
+    let is_slowdown = |diagnosis: &Diagnosis| match evidence(diagnosis, Bottleneck::SlcCache) {
+        Some(DiagnosisEvidence::Slowdown { before_bytes_per_s, after_bytes_per_s }) => {
+            assert!(near(before_bytes_per_s, 64e6) && near(after_bytes_per_s, 64e6 / 3.0), "{diagnosis:#?}");
+            true
+        }
+        _ => false,
     };
     assert!(is_slowdown(&slowing(cache(100), Bytes::ZERO)));
     assert!(is_slowdown(&slowing(cache(100), Bytes::mib(8))));

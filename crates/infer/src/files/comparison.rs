@@ -386,6 +386,17 @@ mod tests {
         assert!(matches!(files_verdict(&fast).unwrap().cause, FilesCause::SmallWrites { .. }));
     }
 
+    /// 1000 files in 10 MB are durable after 4 s, and read back in 2 s.
+    #[test]
+    fn speeds_of_writes_and_of_reads_are_over_their_own_times() {
+        let seen = data(part(4.0, 1000, 10.0, 1.0), part(2.0, 80, 10.0, 1.9));
+        let speed = files_speed(&seen, |round| &round.small).unwrap();
+        let figures = [speed.files_per_s, speed.bytes_per_s, speed.read_files_per_s, speed.read_bytes_per_s];
+        for (figure, truth) in figures.into_iter().zip([250.0, 2.5e6, 500.0, 5e6]) {
+            assert!((figure.median / truth - 1.0).abs() < 1e-9, "{figure:?} instead of {truth}");
+        }
+    }
+
     #[test]
     fn reads_from_memory_are_marked_and_bloat_is_reported() {
         let seen = data(FilesPart { warm: Some(0.5), ..part(4.0, 9, 10.0, 1.0) }, part(2.0, 80, 2.0, 1.9));

@@ -307,6 +307,14 @@ mod tests {
     }
 
     #[test]
+    fn a_page_may_be_half_of_the_smallest_block() {
+        let truth = [(Level::Multiples(Bytes::kib(64)), 200e-6), (Level::Multiples(Bytes::kib(128)), 140e-6)];
+        let best = &explain(&steps(Positions::Coprime, &truth, &NOISE), Positions::Coprime, 700e-6)[0];
+        assert_eq!(best.block, Some(truth[1].0), "{best:?}");
+        assert_eq!(best.pages, [truth[0].0], "{best:?}");
+    }
+
+    #[test]
     fn a_block_of_three_shows_at_two_of_seven_odd_multiples() {
         let truth = [(Level::Multiples(Bytes::mib(3)), 200e-6)];
         let best =

@@ -302,6 +302,16 @@ mod tests {
     }
 
     #[test]
+    fn before_any_opening_a_quarter_has_an_area_and_half_of_those_one_block_more() {
+        let classifier = SlowClassifier::from_baseline(&[FAST; 8]).unwrap();
+        let ends = FirstBlocks::new(classifier, &[FAST; 8], None).ends();
+        for (blocks, seen) in (0_i32..).zip(ends) {
+            let expected = if blocks == 0 { 0.75 } else { 0.25 * 0.5_f64.powi(blocks.min(9)) };
+            assert!((seen - expected).abs() < 1e-9, "{blocks}: {seen}");
+        }
+    }
+
+    #[test]
     fn the_area_ends_before_the_first_block_that_evicts_another() {
         assert_eq!(opened(&[true, true]).end().0, 0);
         assert!(opened(&[true, true]).end().1 > 0.99);

@@ -450,17 +450,24 @@ mod tests {
         milliseconds: impl Fn(u64) -> u64,
         scattered: Duration,
     ) -> Finding {
+        collecting_times(12, apart, milliseconds, scattered)
+    }
+
+    /// The same with this number of collections.
+    fn collecting_times(
+        collections: u64,
+        apart: impl Fn(u64) -> u64,
+        milliseconds: impl Fn(u64) -> u64,
+        scattered: Duration,
+    ) -> Finding {
         let mut data = search(too_many(Order::Linear, &[false; 63]));
-        let mut written = 0;
-        for collection in 0..12 {
+        for collection in 0..collections {
             for step in (0..apart(collection)).rev() {
                 let extra =
                     if step == 0 { Duration::from_millis(milliseconds(collection)) } else { Duration::ZERO };
                 OpenUnitsCell::keep(&mut data.one_run, (Order::Linear, 1, Bytes::kib(32)), 0, FAST + extra);
-                written += 1;
             }
         }
-        assert!(written > 100, "{written}");
         data.scattered = vec![scattered; 40];
         class(&data)
     }
@@ -478,5 +485,12 @@ mod tests {
         assert!(!is_page_mapped(collecting(|_| 16, |index| 100 + index * 80, FAST)), "of many lengths");
         let uneven = |index: u64| if index.is_multiple_of(2) { 2 } else { 40 };
         assert!(!is_page_mapped(collecting(uneven, |_| 300, FAST)), "at random times");
+    }
+
+    #[test]
+    fn four_collections_show_page_mapping_and_three_are_too_few() {
+        let class = |collections| collecting_times(collections, |_| 16, |_| 300, FAST).value();
+        assert_eq!(class(4), Some(every_size(FtlClass::PageMapped)));
+        assert_ne!(class(3), Some(every_size(FtlClass::PageMapped)));
     }
 }

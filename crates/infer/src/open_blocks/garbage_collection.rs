@@ -114,7 +114,9 @@ mod tests {
         let even = unevenness(&[one_run(&[20, 41, 60, 82, 100, 121])]).unwrap();
         let random = unevenness(&[one_run(&[7, 9, 60, 63, 64, 140])]).unwrap();
         assert!(even < 0.1 && random > 1.2, "{even} {random}");
-        assert_eq!(unevenness(&[one_run(&[20, 41])]), None);
+        let fewest = unevenness(&[one_run(&[20, 40, 60, 80, 100])]).unwrap();
+        assert!(fewest.abs() < 1e-9, "{fewest}");
+        assert_eq!(unevenness(&[one_run(&[20, 40, 60, 80])]), None, "three distances are too few");
     }
 
     #[test]

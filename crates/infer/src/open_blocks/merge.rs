@@ -170,10 +170,9 @@ mod tests {
         data
     }
 
-    #[test]
-    fn the_duration_of_a_merge_is_that_of_copying_a_whole_block() {
-        let data = nine_blocks(0.24);
-        let found = merge_seconds(&Search::new(&data));
+    /// The duration of a merge that these writes show is 240 ms, and drift alone gives its interval.
+    fn assert_found(data: &OpenUnitsData) {
+        let found = merge_seconds(&Search::new(data));
         let Outcome::Found {
             value: Value::Seconds(typical),
             low: Value::Seconds(low),
@@ -185,6 +184,21 @@ mod tests {
         };
         let ends = [(typical, 0.24), (low, 0.24 / 1.08), (high, 0.24 * 1.08)];
         assert!(ends.iter().all(|(seen, truth)| (seen - truth).abs() < 1e-6), "{ends:?}");
+    }
+
+    #[test]
+    fn the_duration_of_a_merge_is_that_of_copying_a_whole_block() {
+        assert_found(&nine_blocks(0.24));
+    }
+
+    #[test]
+    fn random_writes_that_vary_more_do_not_widen_the_interval_of_sequential_merges() {
+        let mut data = nine_blocks(0.24);
+        for micros in [8000, 8900].repeat(6) {
+            let kept = (Order::Random, 1, Bytes::kib(32));
+            OpenUnitsCell::keep(&mut data.cells, kept, 0, Duration::from_micros(micros));
+        }
+        assert_found(&data);
     }
 
     #[test]

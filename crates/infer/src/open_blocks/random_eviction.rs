@@ -499,6 +499,24 @@ mod tests {
         assert!((fast.elsewhere.of(2) - 0.254).abs() < 0.01, "one is likelier: {:?}", fast.elsewhere);
     }
 
+    /// A unit keeps one of four slots through one merge with probability 3/4. Three slots are held elsewhere,
+    /// where three, six, or its own alone were expected.
+    #[test]
+    fn a_unit_that_joins_is_the_likelier_to_hold_a_slot_the_more_are_held_elsewhere() {
+        for (foreign, holds) in [(2.25, 0.75), (5.25, 0.6), (0.0, 12.0 / 13.0)] {
+            let elsewhere = CountDistribution::certain(3, 4);
+            let mut slots = RandomEviction { elsewhere, round_robin: 1, ..RandomEviction::new(4, false) };
+            slots.mark_written(0, true);
+            slots.evict(1.0);
+            slots.mark_written(1, true);
+            slots.foreign = foreign;
+            slots.join();
+            let held = [2, 3].map(|elsewhere| slots.elsewhere.of(elsewhere));
+            let is_right = (held[0] - holds).abs() < 1e-9 && (held[1] - (1.0 - holds)).abs() < 1e-9;
+            assert!(is_right && slots.round_robin == 2, "{foreign}: {held:?}");
+        }
+    }
+
     #[test]
     fn a_single_write_shows_a_lost_slot_only_if_units_take_slots_with_the_first_write() {
         let again = |is_pair| BlockWrite {

@@ -228,4 +228,21 @@ mod tests {
         }
         assert!((error(1, [1000; 8]) - ERROR_MIN).abs() < 1e-12, "no figure is more exact");
     }
+
+    /// In the second round, 16 KiB take a tenth longer and 64 KiB less, so that no round is slower. Each mean
+    /// of two writes differs from its fit by half of that. Four single writes differ by more from the mean of
+    /// their cell, and four do not differ.
+    #[test]
+    fn the_difference_of_a_mean_from_its_fit_counts_with_the_root_of_its_writes() {
+        let points = sweep_points(&[
+            cell(16, &[900, 1100]),
+            cell(64, &[2200, 2200]),
+            cell(16, &[1100, 1100]),
+            cell(64, &[1800, 2200]),
+        ]);
+        let expected = 1.1_f64.ln() / 2.0 * 2.0_f64.sqrt() * DEVIATION / 4.0_f64.sqrt();
+        for point in &points {
+            assert!((point.relative_error / expected - 1.0).abs() < 1e-6, "{expected}: {points:?}");
+        }
+    }
 }

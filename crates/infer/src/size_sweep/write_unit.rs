@@ -246,6 +246,9 @@ mod tests {
         points[2].outliers = 0.75;
         let reason = write_unit(&points).reason().cloned();
         assert_eq!(reason, Some(Reason::LargerMuchSlower(Bytes::kib(24))));
+        // Twice the size counts as larger, and comes near it here.
+        (points[3].size, points[3].seconds) = (Bytes::kib(48), 1.2e-3);
+        assert_eq!(write_unit(&points).bytes(), Some(Bytes::kib(24)));
     }
 
     /// The Patriot's own figures, three open units (docs/methods/write-size.md).
@@ -303,6 +306,20 @@ mod tests {
         let above = rows.map(|(kib, millis)| (kib, if kib == 16 { 1.204 } else { millis }));
         assert_eq!(deciding(&with_error(0.003, &above)), [], "quiet");
         assert_eq!(deciding(&with_error(0.03, &above)), [16, 64].map(Bytes::kib), "noisy");
+    }
+
+    #[test]
+    fn a_larger_size_that_nearly_passes_for_the_page_lowers_the_confidence() {
+        let confidence = |double_ms: f64| {
+            let rows = [(4, 2.0), (8, 2.0), (16, 2.0), (32, double_ms), (64, 2.0 * double_ms)];
+            let found = page(&with_error(0.015, &rows));
+            assert_eq!(found.bytes(), Some(Bytes::kib(16)), "{found:?}");
+            found.confidence().get()
+        };
+        // 16 KiB are the page with 94 %, and 32 KiB with 8 %.
+        assert!((confidence(2.38) - 0.852).abs() < 2e-3, "{}", confidence(2.38));
+        // 16 KiB are the page with 99 %, and 32 KiB surely not.
+        assert!((confidence(2.6) - 0.978).abs() < 2e-3, "{}", confidence(2.6));
     }
 
     #[test]

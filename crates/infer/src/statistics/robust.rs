@@ -129,6 +129,14 @@ mod tests {
     }
 
     #[test]
+    fn as_many_values_as_columns_fit_any_line_and_are_refused() {
+        let rows: Vec<Vec<f64>> = (0..3).map(|x| vec![1.0, f64::from(x)]).collect();
+        let values = [3.0, 5.0, 7.0];
+        assert_eq!(fit(&rows[..2], &values[..2]), None);
+        assert!(fit(&rows, &values).is_some());
+    }
+
+    #[test]
     fn equal_columns_are_refused() {
         let rows = vec![vec![1.0, 1.0]; 5];
         assert_eq!(fit(&rows, &[1.0, 2.0, 3.0, 4.0, 5.0]), None);

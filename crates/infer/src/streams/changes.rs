@@ -152,6 +152,14 @@ mod tests {
         assert!(levels.iter().all(|[before, after]| ratio(*before, *after) >= RATIO_MIN), "{levels:?}");
     }
 
+    /// Each level is ten times as fast as the one before it, and the slowest is cut off first.
+    #[test]
+    fn a_stream_of_twelve_levels_is_cut_into_eight_at_most() {
+        let levels: Vec<(usize, f64)> = (0..12).map(|level| (40, 10_f64.powi(12 - level))).collect();
+        let found = found(&levels);
+        assert!((1..=7).contains(&found.len()), "{found:?}");
+    }
+
     /// The level is the same before and after the dip, so that no change of the whole stream is clear.
     #[test]
     fn a_dip_in_the_second_half_begins_and_ends_where_it_was_written() {

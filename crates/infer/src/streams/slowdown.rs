@@ -180,6 +180,12 @@ mod tests {
     }
 
     #[test]
+    fn a_speed_that_falls_by_less_than_a_tenth_is_no_slowdown() {
+        let slows = |slow: f64| Slowdown::of(&stream(&[vec![1.0; 30], vec![slow; 30]].concat())).is_some();
+        assert_eq!([1.05, 1.15].map(slows), [false, true]);
+    }
+
+    #[test]
     fn a_stream_that_becomes_faster_has_no_slowdown() {
         let times = [vec![4.0; 30], vec![1.0; 30]].concat();
         assert_eq!(Slowdown::of(&stream(&times)), None);

@@ -454,6 +454,9 @@ mod tests {
         };
         // Either a cache of 17 MiB, or a buffer of 16 MiB whose flash takes one meanwhile.
         assert_eq!(of(17, 300, None).0, None);
+        // If it is memory, it holds at least 15.8 MiB, which is a usual size; or 16.8 MiB, which is not.
+        assert_eq!(of(18, 400, None).0, None);
+        assert_eq!(of(19, 400, None).0, Some(Value::Bytes(Bytes::mib(19))));
         // Either 31 MiB of cache, or a buffer of 4 MiB that is emptied nearly as fast as it is filled.
         assert_eq!(of(31, 23, None).0, None);
         assert_eq!(of(31, 23, Some(Bytes::ZERO)).0, None);
@@ -470,6 +473,8 @@ mod tests {
         let data = data((0..300).map(|index| 50 + index % 2));
         assert_eq!(values(&data, Bytes::mib(900))[0], Some(Value::Bytes(Bytes::ZERO)));
         assert_eq!(values(&data, Bytes::mib(1000)), [None, None]);
+        let [none, _] = sustained(Some(&data), Some(Bytes::mib(900)), None);
+        assert_eq!(none.confidence(), Confidence::new(0.97), "one in half of the capacity does not show");
     }
 
     #[test]

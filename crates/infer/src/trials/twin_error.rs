@@ -109,3 +109,39 @@ const fn table(model: TwinModel, workload: TrialWorkload, operation: TrialOperat
         (_, Small, Read) => errors(0.8, 0.7, 0.3),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fit(random_writes: f64) -> TwinFit {
+        TwinFit { model: TwinModel::Pages, misfit: Misfit { random_writes, ..Misfit::default() } }
+    }
+
+    fn error_of_gain(misfit: f64, ratio: f64) -> f64 {
+        of_gain(fit(misfit), TrialWorkload::Small, TrialOperation::Write, ratio)
+    }
+
+    #[test]
+    fn the_error_of_a_gain_grows_by_as_much_with_each_doubling_and_is_that_of_the_loss() {
+        let [equal, twice, four] = [1.0, 2.0, 4.0].map(|ratio| error_of_gain(0.0, ratio));
+        assert!(0.0 < equal && equal < twice, "{equal} {twice}");
+        assert!((four - twice - (twice - equal)).abs() < 1e-9, "{equal} {twice} {four}");
+        assert!((error_of_gain(0.0, 0.25) - four).abs() < 1e-9);
+    }
+
+    /// See docs/methods/whatif.md.
+    #[test]
+    fn three_quarters_of_the_misfit_of_a_twin_add_their_square_to_that_of_the_error() {
+        let of_time = |misfit: f64| of_time(fit(misfit), TrialWorkload::Small, TrialOperation::Write);
+        let of_gain = |misfit: f64| error_of_gain(misfit, 2.0);
+        let errors: [&dyn Fn(f64) -> f64; 2] = [&of_time, &of_gain];
+        for error in errors {
+            let added = |misfit: f64| error(misfit).powi(2) - error(0.0).powi(2);
+            for misfit in [0.4, 0.8] {
+                let (seen, truth) = (added(misfit), (0.75 * misfit).powi(2));
+                assert!((seen - truth).abs() < 1e-6, "{misfit}: {seen} instead of {truth}");
+            }
+        }
+    }
+}

@@ -97,3 +97,24 @@ fn within_cache(workload: &Workload, fast: f64) -> [Option<Range>; 4] {
         })
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnosis::workload::SMALL_FILES;
+
+    /// Small writes take 4 s a byte, interleaved ones 2 s, and large ones 3 s, or 1 s in the cache.
+    #[test]
+    fn in_a_cache_three_times_as_fast_small_writes_gain_the_square_root_of_three() {
+        let workload = Workload::of([3.0, 1.2, 4.0, 2.0]);
+        let cache = Counterfactual {
+            bottleneck: Bottleneck::SlcCache,
+            without: within_cache(&workload, 1.0),
+            evidence: DiagnosisEvidence::Slowdown { before_bytes_per_s: 1.0, after_bytes_per_s: 1.0 / 3.0 },
+        };
+        let gain = cache.gain(&workload, &SMALL_FILES).unwrap();
+        // One byte of small files in three is written in small requests.
+        let truth = (4.0 + 2.0 * 2.0) / (4.0 / 3.0_f64.sqrt() + 2.0 * 2.0_f64.sqrt());
+        assert!((gain.likely - truth).abs() < 1e-9, "{gain:?} instead of {truth}");
+    }
+}

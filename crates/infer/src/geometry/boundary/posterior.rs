@@ -275,6 +275,18 @@ mod tests {
     }
 
     #[test]
+    fn the_probabilities_of_all_explanations_are_one_together() {
+        // Nothing, a step within the noise, and two steps.
+        let cases: [&[(Bytes, f64)]; 3] =
+            [&[], &[(Bytes::mib(4), 3.0)], &[(Bytes::kib(16), 8.0), (Bytes::mib(4), 5.0)]];
+        for levels in cases {
+            let explanations = explain(&figures(levels), Method::default(), None);
+            let all: f64 = explanations.iter().map(|each| each.probability).sum();
+            assert!((all - 1.0).abs() < 1e-6, "{levels:?}: {all}");
+        }
+    }
+
+    #[test]
     fn a_boundary_that_may_be_the_page_of_writes_is_no_block() {
         let of = |page| block(&[(Bytes::kib(256), 150.0)], Some(page)).0;
         assert_eq!(of(Bytes::kib(16)), Some(Bytes::kib(256)));

@@ -111,4 +111,20 @@ mod tests {
         let remains = [(25, 25), (26, 31), (26, 31), (26, 26), (26, 104), (25, 25)].map(milliseconds);
         assert_eq!(merges_whole_groups(&remains, 0.0065), Some(false), "two copied remains of older runs");
     }
+
+    #[test]
+    fn a_log_is_slow_in_two_thirds_of_its_random_writes_after_the_opening_ones() {
+        let milliseconds = Duration::from_millis;
+        let is_slow = |slow: usize| {
+            let latencies = [[2; OPENING_WRITES].as_slice(), &[6; 6][..slow], &[2; 6][slow..]].concat();
+            let out_of_order = latencies.into_iter().map(milliseconds).collect();
+            let mut data = OpenUnitsData { out_of_order, ..OpenUnitsData::default() };
+            for _ in 0..6 {
+                let kept = (Order::Linear, 1, Bytes::kib(16));
+                OpenUnitsCell::keep(&mut data.cells, kept, 0, milliseconds(2));
+            }
+            is_slow_over_data(&data, write_sequences(&data)[0].classifier)
+        };
+        assert_eq!([0, 3, 4, 6].map(is_slow), [false, false, true, true], "of six");
+    }
 }

@@ -126,6 +126,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_merge_faster_than_200_mb_a_second_and_20_times_the_writes_hardly_copies_a_block() {
+        let hardly_copies = |kib: u64, merge_s: f64| {
+            let classifier = SlowClassifier::from_baseline(&[Duration::from_millis(2); 4]).unwrap();
+            hardly_copies_block(merge_s, classifier, Bytes::kib(kib), Bytes::mib(4))
+        };
+        // Writes of 2 MB/s: 4 MiB take 21 ms at 200 MB/s.
+        assert!(hardly_copies(4, 0.020) && !hardly_copies(4, 0.022));
+        // Writes of 16.4 MB/s: 4 MiB take 12.8 ms at 20 times that.
+        assert!(hardly_copies(32, 0.012) && !hardly_copies(32, 0.0135));
+    }
+
+    #[test]
     fn in_trials_of_smaller_requests_the_slower_of_two_writes_into_each_fresh_block_counts() {
         let cells = |kib: u64, later: &[(u32, u32, u64)]| {
             let mut cells = Vec::new();

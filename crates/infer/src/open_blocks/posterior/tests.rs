@@ -135,6 +135,48 @@ fn the_largest_sequential_number_is_known_in_random_order() {
     (0..OPEN_MAX).for_each(|index| linear.write((OPEN_MAX + index) % (OPEN_MAX + 1), SLOW));
     assert_eq!(linear.verdict().number, OPEN_MAX);
     assert_eq!(linear.random_prior().sequential_count(), Some(OPEN_MAX));
+    assert!(!linear.exceeds_max(OPEN_MAX + 1), "a number was found");
+}
+
+#[test]
+fn more_units_seem_to_fit_only_if_all_that_were_tried_or_64_were_open_at_once() {
+    let mut linear = posterior(Order::Linear, Prior::Linear);
+    // The second round shows that the first evicted none of them.
+    (0..12).chain(0..12).for_each(|unit| linear.write(unit, FAST));
+    assert!(linear.exceeds_max(12), "{:?}", linear.verdict());
+    assert!(!linear.exceeds_max(13) && !linear.exceeds_max(OPEN_MAX + 1), "twelve were open at once");
+    (12..63).chain(0..63).for_each(|unit| linear.write(unit, FAST));
+    assert!(!linear.exceeds_max(OPEN_MAX + 1), "63 were open at once");
+    linear.write(63, FAST);
+    assert!(linear.exceeds_max(OPEN_MAX + 1), "{:?}", linear.verdict());
+}
+
+/// All but one of 24 units are seen open at once, after stalls among the last twelve openings.
+#[test]
+fn units_fit_only_if_fewer_than_half_of_the_last_openings_were_slow() {
+    let fit = |slow: &[u32]| {
+        let mut linear = posterior(Order::Linear, Prior::Linear);
+        (0..24).for_each(|unit| linear.write(unit, if slow.contains(&unit) { SLOW } else { FAST }));
+        (0..22).for_each(|unit| linear.write(unit, FAST));
+        assert!(linear.surely_fit(24) && linear.open_at_once_max() == 23, "{:?}", linear.verdict());
+        linear.fits_all(24)
+    };
+    assert!(fit(&[15, 17, 19, 21, 23]));
+    assert!(!fit(&[13, 15, 17, 19, 21, 23]), "six of twelve");
+}
+
+#[test]
+fn units_open_slowly_only_if_all_openings_were_slow_and_all_are_still_open() {
+    let opened = |slow_from: u32, turns: u32| {
+        let mut linear = posterior(Order::Linear, Prior::Linear);
+        (0..24).for_each(|unit| linear.write(unit, if unit < slow_from { FAST } else { SLOW }));
+        (0..24 * turns).for_each(|write| linear.write(write % 24, FAST));
+        linear
+    };
+    let open = opened(1, 2);
+    assert!(open.opens_slowly(24) && !open.opens_slowly(25), "{:?}", open.verdict());
+    assert!(!opened(1, 0).opens_slowly(24), "some of them may be closed again");
+    assert!(!opened(2, 2).opens_slowly(24), "the second one was opened fast");
 }
 
 #[test]

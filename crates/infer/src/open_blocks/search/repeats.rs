@@ -160,9 +160,21 @@ mod tests {
         assert!(few_equal < 10.0, "{few_equal}");
     }
 
+    #[test]
+    fn few_merges_hardly_tell_a_cycle_from_random_eviction() {
+        let is = |merging: &[u32], factor: f64| {
+            let seen = cycle_bayes_factor(merging);
+            assert!((seen - factor).abs() < 1e-6, "{merging:?}: {seen} instead of {factor}");
+        };
+        // With one distance there is nothing to compare it with.
+        is(&[0, 1, 0], 1.0);
+        // Two pairs of equal distances: 0.9 each at random, and seven twelfths for shares above one half.
+        is(&[0, 1, 0, 1, 0], 7.0 / 12.0 / 0.81);
+    }
+
     /// Round-robin writes into five blocks, of which four fit and were opened out of their sequence.
-    /// `evicted` gives the slot that each merge frees; the block opened first has slot 0.
-    fn search_with(evicted: impl Fn(u32) -> usize) -> OpenUnitsData {
+    /// `evicted` gives the slot that each merge frees, by the open blocks; the block opened first has slot 0.
+    fn search_with(evicted: impl Fn(u32, &[u32]) -> usize) -> OpenUnitsData {
         let (fast, slow) = (Duration::from_millis(8), Duration::from_millis(240));
         let mut data = OpenUnitsData { erase_block: Bytes::mib(32), ..OpenUnitsData::default() };
         let mut write = |number, unit, latency| {
@@ -175,7 +187,8 @@ mod tests {
             let is_open = open.contains(&unit);
             write(5, unit, if is_open { fast } else { slow });
             if !is_open {
-                open.remove(evicted(merges));
+                let slot = evicted(merges, &open);
+                open.remove(slot);
                 open.push(unit);
                 merges += 1;
             }
@@ -183,17 +196,32 @@ mod tests {
         data
     }
 
+    /// The probability that the slow writes of this search, of which four blocks fit, are no merges.
+    fn error(data: &OpenUnitsData) -> f64 {
+        let Ok(search) = Search::new(data) else { panic!("nothing is known") };
+        assert_eq!(search.fits(Order::Linear), Some(4));
+        search.merge_model_error(Order::Linear)
+    }
+
     #[test]
     fn blocks_that_are_evicted_in_a_cycle_are_not_evicted_at_random() {
-        let error = |data: &OpenUnitsData| {
-            let Ok(search) = Search::new(data) else { panic!("nothing is known") };
-            assert_eq!(search.fits(Order::Linear), Some(4));
-            search.merge_model_error(Order::Linear)
-        };
-        let first_in_first_out = error(&search_with(|_| 0));
+        let first_in_first_out = error(&search_with(|_, _| 0));
         assert!(first_in_first_out > 0.9, "{first_in_first_out}");
-        let random = error(&search_with(|merge| scattered(merge) as usize % 4));
+        let random = error(&search_with(|merge, _| scattered(merge) as usize % 4));
         assert!(random < 0.1, "{random}");
+    }
+
+    /// Every second merge closes the first block or the last one, so that these merge twice as often.
+    #[test]
+    fn blocks_that_are_evicted_more_often_than_others_are_not_evicted_at_random() {
+        let one_of_a_pair = |merge: u32, open: &[u32]| {
+            if merge.is_multiple_of(2) {
+                return scattered(merge) as usize % 4;
+            }
+            open.iter().position(|unit| unit.is_multiple_of(4)).unwrap()
+        };
+        let error = error(&search_with(one_of_a_pair));
+        assert!((error - 0.5).abs() < 1e-6, "{error}");
     }
 
     #[test]

@@ -220,6 +220,21 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_single_stall_later_does_not_hide_a_slow_start() {
+        let took = |index| match index {
+            0..24 => 300,
+            200 => 2000,
+            _ => 50,
+        };
+        let seen = speed(&cell((0..240).map(took)), None).unwrap();
+        let startup = seen.startup.unwrap();
+        assert_eq!(startup.bytes, Bytes::mib(24));
+        assert!(near(startup.bytes_per_s, 1_048_576.0 / 0.3), "{startup:?}");
+        // 215 writes of 50 ms, and one of 2 s.
+        assert!(near(seen.bytes_per_s, 1_048_576.0 * 216.0 / 12.75), "{seen:?}");
+    }
+
     /// 256 writes of 4 KiB fit into a write buffer, and 12 more wait for the flash.
     #[test]
     fn the_flush_counts_where_a_write_buffer_took_most_writes() {
@@ -286,6 +301,22 @@ mod tests {
         let read = SpeedCase { direction: Direction::Read, ..short.case };
         assert_eq!(Expected::of(read, &data.cells[..1]), None);
         assert_eq!(Expected::of(short.case, std::slice::from_ref(&short)), None);
+    }
+
+    #[test]
+    fn two_periods_of_stalls_are_enough_only_if_an_earlier_row_met_four_stalls() {
+        let took = |index: u64| if index % 16 == 15 { 1050 } else { 50 };
+        let ends = |writes_before: u64| {
+            let short = cell((0..32).map(took));
+            let cells = vec![cell((0..writes_before).map(took)), short.clone()];
+            let data = SpeedData { cells, ..SpeedData::default() };
+            let seen = speed_of(&data, &short).unwrap();
+            assert!(near(seen.bytes_per_s, 1_048_576.0 * 16.0 / 1.8), "{seen:?}");
+            seen.bytes_per_s_high / seen.bytes_per_s_low
+        };
+        assert!(ends(64) < 1.03, "four stalls: {}", ends(64));
+        // One stall more changes 3.6 s by a second.
+        assert!(ends(48) > 1.25, "three stalls: {}", ends(48));
     }
 
     #[test]
