@@ -85,3 +85,20 @@ impl Identity {
         self == other
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medium_without_a_model_or_a_serial_number_is_named_by_its_size() {
+        let named = |model: &str, serial: Option<&str>| {
+            let (model, serial) = (model.to_owned(), serial.map(str::to_owned));
+            Identity { model, serial, capacity: Bytes::gib(8) }.to_string()
+        };
+        assert_eq!(named("SanDisk Ultra", Some("4C53")), "SanDisk Ultra of 8 GiB, serial number 4C53");
+        assert_eq!(named("SanDisk Ultra", None), "SanDisk Ultra of 8 GiB");
+        assert_eq!(named("", Some("4C53")), "a medium of 8 GiB, serial number 4C53");
+        assert_eq!(named("", None), "a medium of 8 GiB");
+    }
+}

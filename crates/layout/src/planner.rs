@@ -452,6 +452,15 @@ mod tests {
     }
 
     #[test]
+    fn identifier_of_an_mbr_has_eight_digits_and_names_its_partitions() {
+        let planned = plan(&medium(), &Wish::new(Purpose::BoardBoot, 1)).unwrap();
+        let id = planned.table.id.as_str();
+        assert!(id.len() == 8 && u32::from_str_radix(id, 16).is_ok(), "{id}");
+        let names = planned.partitions.iter().map(|partition| partition.part_uuid.clone());
+        assert!(names.eq([1, 2].map(|number| format!("{id}-0{number}"))), "{:?}", planned.partitions);
+    }
+
+    #[test]
     fn geometry_is_kept_in_an_mbr_and_refused_in_a_gpt() {
         let with = |table, chs| {
             let wish = Wish { table, chs, ..Wish::new(Purpose::LinuxData, 1) };
@@ -464,5 +473,23 @@ mod tests {
         }
         assert_eq!(with(Some(TableKind::Gpt), chs), Err(PlanError::ChsInGpt));
         assert_eq!(with(Some(TableKind::Gpt), None), Ok((TableKind::Gpt, None)));
+    }
+
+    #[test]
+    fn medium_of_two_erase_blocks_is_planned_and_a_smaller_one_is_refused() {
+        let of = |capacity, true_size| {
+            let erase_block = EraseBlock { size: Bytes::mib(16), source: EraseBlockSource::Given };
+            let medium = Medium { capacity, true_size, erase_block, ..medium() };
+            let planned = plan(&medium, &Wish::new(Purpose::LinuxData, 1));
+            let placed = planned.map(|mut planned| planned.partitions.remove(0).placement);
+            placed.map(|placed| (placed.start, placed.size))
+        };
+        let (least, large) = (Bytes::mib(32), Bytes::gib(8));
+        for (capacity, true_size) in [(least, None), (large, Some(least))] {
+            assert_eq!(of(capacity, true_size), Ok((Bytes::mib(16), Bytes::mib(16))), "{true_size:?}");
+        }
+        let less = least - SECTOR;
+        assert!(matches!(of(less, None), Err(PlanError::TooSmall { .. })));
+        assert!(matches!(of(large, Some(less)), Err(PlanError::TrueSizeTooSmall { .. })));
     }
 }

@@ -275,6 +275,66 @@ pub fn quoted_path(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chs::Chs;
+    use crate::medium::{EraseBlock, EraseBlockSource, Identity, Medium};
+    use crate::planner::{Wish, plan};
+    use crate::purpose::Purpose;
+
+    /// A stick of 8 GiB with erase blocks of 4 MiB.
+    fn medium() -> Medium {
+        Medium {
+            target: "/dev/sdb".to_owned(),
+            capacity: Bytes::gib(8),
+            true_size: None,
+            logical_block: Bytes::new(512),
+            erase_block: EraseBlock { size: Bytes::mib(4), source: EraseBlockSource::Given },
+            fat_area: None,
+            identity: Identity::default(),
+        }
+    }
+
+    /// Partitions from 4 MiB to 512 MiB and from there to 1 GiB, with cylinders of 224 x 56 sectors.
+    fn with_geometry() -> Plan {
+        let chs = Some(Chs { heads: 224, sectors: 56 });
+        let mut planned = plan(&medium(), &Wish { chs, ..Wish::new(Purpose::LinuxData, 1) }).unwrap();
+        planned.partitions[0].placement.size = Bytes::mib(508);
+        let mut second = Partition { number: 2, ..planned.partitions[0].clone() };
+        (second.placement.start, second.placement.size) = (Bytes::mib(512), Bytes::mib(512));
+        planned.partitions.push(second);
+        planned
+    }
+
+    /// An entry of 16 bytes holds its first sector at its byte 1, and its last one at its byte 5.
+    #[test]
+    fn pretended_geometry_is_in_both_fields_of_each_entry_and_in_the_script() {
+        let planned = with_geometry();
+        // Sectors 8192, 1048575, 1048576 and 2097151: head, sector counted from 1, and cylinder.
+        let fields: [(u64, [u8; 3]); 4] =
+            [(447, [146, 17, 0]), (451, [132, 32, 83]), (463, [132, 33, 83]), (467, [41, 8, 167])];
+        assert_eq!(chs_fields(&planned), fields.map(|(at, bytes)| (Bytes::new(at), bytes)));
+        let script = script(&planned, &mut |_| None).unwrap();
+        let first = r#"printf '\222\021\000' | dd of="$disk" bs=1 seek=447 conv=notrunc status=none"#;
+        assert!(script.lines().any(|line| line == first), "{script}");
+    }
+
+    /// Old firmware starts a system only from a marked partition.
+    #[test]
+    fn only_the_partition_to_boot_from_is_marked_as_bootable_in_an_mbr() {
+        let planned = |purpose: Purpose, table: Option<TableKind>| {
+            plan(&medium(), &Wish { table, ..Wish::new(purpose, 1) }).unwrap()
+        };
+        let root = planned(Purpose::LinuxRoot, None);
+        let header = format!("label: dos\nlabel-id: 0x{}\nunit: sectors\n\n", root.table.id);
+        let entry = "1 : start=8192, size=16769024, type=83, bootable\n";
+        assert_eq!(table_script(&root), format!("{header}{entry}"));
+        let are_marked = |purpose: Purpose, table: Option<TableKind>| -> Vec<bool> {
+            let script = table_script(&planned(purpose, table));
+            script.lines().skip(4).map(|line| line.ends_with(", bootable")).collect()
+        };
+        assert_eq!(are_marked(Purpose::LinuxData, None), [false]);
+        assert_eq!(are_marked(Purpose::BoardBoot, None), [true, false]);
+        assert_eq!(are_marked(Purpose::LinuxRoot, Some(TableKind::Gpt)), [false]);
+    }
 
     #[test]
     fn partitions_of_disks_that_end_with_a_digit_have_a_p() {

@@ -287,6 +287,11 @@ mod tests {
             let (planned, moved) = (placement(None), placement(Some(start)));
             assert!(planned.data_area.is_aligned(planned.start, Bytes::mib(4)), "{variant:?}");
             assert!(!moved.data_area.is_aligned(moved.start, Bytes::mib(4)), "{variant:?}");
+            if let (DataArea::At { offset: from }, DataArea::At { offset: to }) =
+                (planned.data_area, moved.data_area)
+            {
+                assert_eq!(to - moved.start, from - planned.start, "{variant:?}");
+            }
             let hidden = moved.options.iter().position(|option| option == "-h");
             assert!(hidden.is_none_or(|at| moved.options[at + 1] == "63"), "{variant:?}");
         }
@@ -308,9 +313,13 @@ mod tests {
 
     #[test]
     fn start_that_no_partition_can_have_is_refused() {
-        for start in [0, 100, 3 << 30] {
+        // Where the medium ends, and behind it.
+        for start in [0, 100, 2 << 30, 3 << 30] {
             let refused = Variant::Ext4.plan(&medium(), Some(Bytes::new(start)), 7);
             assert!(matches!(refused, Err(PlanError::Start { .. })), "{start}");
         }
+        let first = Bytes::new(512);
+        let planned = Variant::Ext4.plan(&medium(), Some(first), 7).unwrap();
+        assert_eq!(planned.partitions[0].placement.start, first, "just behind the table");
     }
 }

@@ -112,6 +112,8 @@ fn is_identifier(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use flashscope_device::SECTOR;
+    use flashscope_device::layer::{FaultSpec, Faulty};
     use flashscope_device::memory::MemoryDevice;
 
     use super::*;
@@ -122,11 +124,11 @@ mod tests {
 
     const CAPACITY: Bytes = Bytes::mib(100);
 
-    /// A plan with this number of partitions of 16 MiB, without gaps.
-    fn with_partitions(count: u32) -> Plan {
+    /// The plan of an ext4 on a medium of this size.
+    fn planned(capacity: Bytes) -> Plan {
         let medium = Medium {
             target: "memory".to_owned(),
-            capacity: CAPACITY,
+            capacity,
             true_size: None,
             logical_block: Bytes::new(512),
             erase_block: EraseBlock { size: Bytes::mib(4), source: EraseBlockSource::Given },
@@ -134,7 +136,12 @@ mod tests {
             identity: Identity::default(),
         };
         let wish = Wish { filesystem: Some(FilesystemKind::Ext4), ..Wish::new(Purpose::LinuxData, 1) };
-        let mut planned = plan(&medium, &wish).unwrap();
+        plan(&medium, &wish).unwrap()
+    }
+
+    /// A plan with this number of partitions of 16 MiB, without gaps.
+    fn with_partitions(count: u32) -> Plan {
+        let mut planned = planned(CAPACITY);
         let first = planned.partitions.remove(0);
         for index in 0..count {
             let mut partition = Partition { number: index + 1, ..first.clone() };
@@ -156,6 +163,28 @@ mod tests {
             let why = format!("it has {count} partitions");
             assert!(matches!(&refused, ApplyError::Impossible(what) if *what == why), "{refused}");
         }
+    }
+
+    /// An MBR counts sectors with 32 bits: up to 2 TiB, less a sector.
+    #[test]
+    fn partition_that_ends_behind_the_last_sector_of_an_mbr_needs_a_gpt() {
+        let large: FaultSpec = "limbo:real=1MiB,fake=3TiB".parse().unwrap();
+        let device = Faulty::new(MemoryDevice::new(Bytes::mib(1)), &[large], 1).unwrap();
+        let gpt = planned(Bytes::gib(3072));
+        assert_eq!(gpt.table.kind, TableKind::Gpt);
+        assert!(check(&gpt, &device).is_ok());
+        let in_mbr_until = |sectors: u64| {
+            let mut edited = gpt.clone();
+            edited.table.kind = TableKind::Mbr;
+            let partition = &mut edited.partitions[0];
+            partition.type_code = "83".to_owned();
+            partition.placement.size = SECTOR * sectors - partition.placement.start;
+            check(&edited, &device)
+        };
+        assert!(in_mbr_until(0xFFFF_FFFF).is_ok());
+        let refused = in_mbr_until(0x1_0000_0000).unwrap_err();
+        let why = "partition 1 does not fit";
+        assert!(matches!(&refused, ApplyError::Impossible(what) if what == why), "{refused}");
     }
 
     #[test]

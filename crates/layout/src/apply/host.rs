@@ -121,3 +121,22 @@ impl HostError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filesystem::{FilesystemKind, of_kind};
+
+    #[test]
+    fn tool_is_taken_from_the_least_version_on_that_has_its_options() {
+        let tool = of_kind(FilesystemKind::Ext4).tool();
+        let version_of = |printed: &str| version_of(&tool, &mut |_| Ok(printed.to_owned()));
+        assert_eq!(version_of("mke2fs 1.42 (29-Nov-2011)"), Ok(Some(Version([1, 42, 0]))));
+        assert_eq!(version_of("mke2fs 1.47.0 (5-Feb-2023)"), Ok(Some(Version([1, 47, 0]))));
+        assert_eq!(version_of("mke2fs"), Ok(None));
+        let (program, package) = ("mkfs.ext4".to_owned(), "e2fsprogs".to_owned());
+        let (found, since) = (Version([1, 41, 14]), Version([1, 42, 0]));
+        let refused = HostError::TooOld { program, found, since, package };
+        assert_eq!(version_of("mke2fs 1.41.14 (22-Dec-2010)"), Err(refused));
+    }
+}

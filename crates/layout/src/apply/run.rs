@@ -205,3 +205,123 @@ fn read_back(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use flashscope_device::memory::MemoryDevice;
+
+    use super::*;
+    use crate::filesystem::{Command, FilesystemKind};
+    use crate::medium::{EraseBlock, EraseBlockSource, Identity, Medium};
+    use crate::planner::{Wish, plan};
+    use crate::purpose::Purpose;
+
+    const CAPACITY: Bytes = Bytes::mib(40);
+
+    /// A host whose tools write 4 KiB of sevens as a filesystem, and an MBR with one entry.
+    struct Tools {
+        table: Vec<u8>,
+    }
+
+    impl Tools {
+        /// The tools that write the table of this plan.
+        fn of(plan: &Plan) -> Self {
+            let mut table: Vec<u8> = vec![0; 512];
+            let placement = &plan.partitions[0].placement;
+            table[450] = 0x83;
+            for (at, bytes) in [(454, placement.start), (458, placement.size)] {
+                let sectors = u32::try_from(bytes.sectors().0).unwrap();
+                table[at..at + 4].copy_from_slice(&sectors.to_le_bytes());
+            }
+            table[510..].copy_from_slice(&[0x55, 0xaa]);
+            Self { table }
+        }
+    }
+
+    impl Host for Tools {
+        fn scratch(&mut self, name: &str, _size: Bytes) -> Result<PathBuf, HostError> {
+            Ok(PathBuf::from(name))
+        }
+
+        fn run(&mut self, _command: &Command) -> Result<String, HostError> {
+            Ok("mke2fs 1.47.0".to_owned())
+        }
+
+        fn written(&mut self, _path: &Path) -> Result<Vec<ByteRange>, HostError> {
+            Ok(vec![ByteRange::new(Bytes::ZERO, Bytes::kib(4))])
+        }
+
+        fn read(&mut self, path: &Path, range: ByteRange) -> Result<Vec<u8>, HostError> {
+            let contents = if path == Path::new("table") { self.table.clone() } else { vec![7; 4096] };
+            let from = range.offset.to_usize();
+            let at = |index: usize| contents.get(from + index).copied().unwrap_or(0);
+            Ok((0..range.length.to_usize()).map(at).collect())
+        }
+
+        fn write(&mut self, _path: &Path, _offset: Bytes, _bytes: &[u8]) -> Result<(), HostError> {
+            Ok(())
+        }
+    }
+
+    /// A plan of one ext4, for a medium with erase blocks of 1 MiB.
+    fn planned() -> Plan {
+        let medium = Medium {
+            target: "memory".to_owned(),
+            capacity: CAPACITY,
+            true_size: None,
+            logical_block: Bytes::new(512),
+            erase_block: EraseBlock { size: Bytes::mib(1), source: EraseBlockSource::Given },
+            fat_area: None,
+            identity: Identity { capacity: CAPACITY, ..Identity::default() },
+        };
+        let wish = Wish { filesystem: Some(FilesystemKind::Ext4), ..Wish::new(Purpose::LinuxData, 1) };
+        plan(&medium, &wish).unwrap()
+    }
+
+    fn applied(plan: &Plan, device: &mut MemoryDevice) -> (Applied, Vec<u8>) {
+        let (mut host, mut file) = (Tools::of(plan), Vec::new());
+        let means = Means {
+            version: "0.0.0",
+            target: "memory",
+            host: &mut host,
+            undo: &mut file,
+            observer: &mut |_| {},
+        };
+        (apply(plan, device, means).unwrap(), file)
+    }
+
+    /// Three mebibytes are written: the table, and both ends of the partition.
+    #[test]
+    fn plan_is_written_unless_every_byte_of_it_is_there() {
+        let (plan, mut device) = (planned(), MemoryDevice::new(CAPACITY));
+        let written = |device: &mut MemoryDevice| {
+            let (applied, file) = applied(&plan, device);
+            assert_eq!(file.is_empty(), applied.undo.is_none());
+            (applied.bytes, applied.is_repeated)
+        };
+        assert_eq!(written(&mut device), (Bytes::mib(3), false));
+        assert_eq!(written(&mut device), (Bytes::ZERO, true));
+        transfer::write(&mut device, plan.partitions[0].placement.start, &[5; 512]).unwrap();
+        assert_eq!(written(&mut device), (Bytes::mib(3), true));
+        transfer::write(&mut device, Bytes::ZERO, &[5; 512]).unwrap();
+        assert_eq!(written(&mut device), (Bytes::mib(3), false));
+    }
+
+    #[test]
+    fn places_that_recognise_the_medium_are_not_written() {
+        let mut device = MemoryDevice::new(CAPACITY);
+        transfer::write(&mut device, Bytes::ZERO, &vec![3; CAPACITY.to_usize()]).unwrap();
+        let before = device.contents().to_vec();
+        let (_, file) = applied(&planned(), &mut device);
+        let mut rest = file.as_slice();
+        let header = undo::read_header(&mut rest).unwrap();
+        let mut data = rest;
+        let state = undo::state(&header, &mut rest, &mut device).unwrap();
+        assert!(state.marked_unchanged > 0, "{state:?}");
+        assert_eq!((state.fingerprint_changed, state.marked), (0, state.marked_unchanged), "{state:?}");
+        undo::restore(&header, &mut data, &mut device).unwrap();
+        assert!(device.contents() == before);
+    }
+}

@@ -493,24 +493,29 @@ pub fn restore(
 
 #[cfg(test)]
 mod tests {
+    use flashscope_device::memory::MemoryDevice;
+
     use super::*;
 
-    /// Whether the header of a medium of 1 MiB may save these ranges, each an offset and a length.
-    fn is_sound(ranges: &[(u64, u64)]) -> bool {
+    /// The header of a medium of 1 MiB that saves these ranges, each an offset and a length.
+    fn header(ranges: &[(u64, u64)]) -> UndoHeader {
         let saved = |(offset, length): &(u64, u64)| SavedRange {
             offset: Bytes::new(*offset),
             length: Bytes::new(*length),
             applied: 1,
         };
-        let header = UndoHeader {
+        UndoHeader {
             flashscope: "0.1.0".to_owned(),
             target: "/dev/sdb".to_owned(),
             identity: Identity { capacity: Bytes::mib(1), ..Identity::default() },
             logical_block: Bytes::new(512),
             ranges: ranges.iter().map(saved).collect(),
             fingerprint: Vec::new(),
-        };
-        header.is_sound()
+        }
+    }
+
+    fn is_sound(ranges: &[(u64, u64)]) -> bool {
+        header(ranges).is_sound()
     }
 
     /// The space before the first partition and the start of that partition touch where it starts at 1 MiB.
@@ -525,5 +530,40 @@ mod tests {
         assert!(!is_sound(&[(4096, 512), (0, 512)]));
         assert!(!is_sound(&[(0, 0)]) && !is_sound(&[(0, 100)]) && !is_sound(&[(100, 512)]));
         assert!(!is_sound(&[(end - 512, 1024)]) && !is_sound(&[(end, 512)]));
+    }
+
+    /// An undo file of sectors, each an offset and the byte that filled it. The place at 64 KiB was blank.
+    fn undo_file(originals: &[(u64, u8)]) -> Vec<u8> {
+        let ranges: Vec<(u64, u64)> = originals.iter().map(|(offset, _)| (*offset, 512)).collect();
+        let place = Fingerprint { offset: Bytes::kib(64), checksum: Checksum::of(&[0; 4096]) };
+        let mut file: Vec<u8> = Vec::new();
+        write_header(&UndoHeader { fingerprint: vec![place], ..header(&ranges) }, &mut file).unwrap();
+        for (_, byte) in originals {
+            file.extend_from_slice(&[*byte; 512]);
+            file.extend_from_slice(&Checksum::of(&[*byte; 512]).to_le_bytes());
+        }
+        file
+    }
+
+    /// Whether a medium of zeros, but for sectors that these bytes fill, can be the one that was saved.
+    fn can_be_same(mut file: &[u8], sectors: &[(u64, u8)]) -> bool {
+        let mut device = MemoryDevice::new(Bytes::mib(1));
+        for (offset, byte) in sectors {
+            transfer::write(&mut device, Bytes::new(*offset), &[*byte; 512]).unwrap();
+        }
+        let header = read_header(&mut file).unwrap();
+        state(&header, &mut file, &mut device).unwrap().can_be_same()
+    }
+
+    /// Many media are blank where this one was: that shows nothing, unless it was blank everywhere.
+    #[test]
+    fn medium_is_not_recognised_by_ranges_that_were_blank_and_are() {
+        let in_use = undo_file(&[(0, 7), (4096, 0x00), (8192, 0xff)]);
+        assert!(can_be_same(&in_use, &[(0, 7)]));
+        assert!(!can_be_same(&in_use, &[]));
+        assert!(!can_be_same(&in_use, &[(0, 0xff), (8192, 0xff)]));
+        let blank = undo_file(&[(0, 0x00), (8192, 0xff)]);
+        assert!(can_be_same(&blank, &[]));
+        assert!(!can_be_same(&blank, &[(64 << 10, 7)]));
     }
 }

@@ -251,12 +251,17 @@ mod tests {
 
     /// The placement in 4 GiB with this erase block.
     fn placed(erase_block: Bytes) -> Placement {
+        placed_until(Bytes::gib(4), erase_block, Purpose::LinuxData)
+    }
+
+    /// The placement in the space from 1 MiB to `end`.
+    fn placed_until(end: Bytes, erase_block: Bytes, purpose: Purpose) -> Placement {
         let request = Request {
-            space: Space { first: Bytes::mib(1), end: Bytes::gib(4) },
+            space: Space { first: Bytes::mib(1), end },
             erase_block,
             logical_block: Bytes::new(512),
             fat_area: None,
-            purpose: Purpose::LinuxData,
+            purpose,
             cluster: None,
             has_journal: true,
             ext: ExtMake::Planned,
@@ -293,6 +298,29 @@ mod tests {
             assert_eq!(placement.data_area, DataArea::Anywhere);
             let cannot = Cannot::DataArea { filesystem: FilesystemKind::Ext4, erase_block };
             assert_eq!(placement.cannot, Some(cannot));
+        }
+    }
+
+    /// It holds its inode table, twice the blocks of descriptors, and 64 blocks more.
+    #[test]
+    fn last_group_is_left_off_where_a_block_is_missing_for_its_own_tables() {
+        for (purpose, groups, least) in [
+            (Purpose::LinuxData, 8, 114 + 2 * 129 + 64),
+            // More inodes: mke2fs's own number, and its number below 512 MiB.
+            (Purpose::LinuxRoot, 8, 457 + 2 * 129 + 64),
+            (Purpose::LinuxRoot, 2, 1398 + 2 * 33 + 64),
+            // Here descriptors for a growth of 1025 would take a block more.
+            (Purpose::LinuxData, 40, 126 + 2 * 641 + 64),
+            // The most blocks of descriptors.
+            (Purpose::Backup, 80, 8 + 2 * 1024 + 64),
+        ] {
+            let whole = 32_768 * groups;
+            let size = |blocks: u64| {
+                let end = Bytes::mib(1) + Bytes::kib(4) * blocks;
+                placed_until(end, Bytes::kib(4), purpose).size
+            };
+            assert_eq!(size(whole + least), Bytes::kib(4) * (whole + least), "{purpose}, {groups}");
+            assert_eq!(size(whole + least - 1), Bytes::kib(4) * whole, "{purpose}, {groups}");
         }
     }
 }

@@ -121,3 +121,52 @@ impl Filesystem for Ntfs {
         GPT_BASIC_DATA
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filesystem::{ExtMake, Space};
+
+    /// A request for the space from 1 MiB to `end`, with erase blocks of 4 MiB.
+    fn request(purpose: Purpose, cluster: Option<Bytes>, end: Bytes) -> Request {
+        Request {
+            space: Space { first: Bytes::mib(1), end },
+            erase_block: Bytes::mib(4),
+            logical_block: Bytes::new(512),
+            fat_area: None,
+            purpose,
+            cluster,
+            has_journal: true,
+            ext: ExtMake::Planned,
+        }
+    }
+
+    #[test]
+    fn archives_have_large_clusters_unless_others_are_asked_for() {
+        for (purpose, cluster, bytes) in [
+            (Purpose::Backup, None, 65_536),
+            (Purpose::Share, None, 4096),
+            (Purpose::LinuxData, None, 4096),
+            (Purpose::Backup, Some(Bytes::new(512)), 512),
+            (Purpose::Share, Some(Bytes::mib(2)), 2_097_152),
+        ] {
+            let placed = Ntfs.align(&request(purpose, cluster, Bytes::gib(1))).unwrap();
+            let options = format!("-s 512 -c {bytes} -p 8192 -H 255 -S 63");
+            assert_eq!((placed.options.join(" "), placed.cluster), (options, Bytes::new(bytes)), "{purpose}");
+        }
+    }
+
+    #[test]
+    fn clusters_and_sizes_that_mkntfs_does_not_take_are_refused() {
+        let filesystem = FilesystemKind::Ntfs;
+        for cluster in [Bytes::new(256), Bytes::kib(3), Bytes::mib(4)] {
+            let usable = "a power of two from 512 B to 2 MiB".to_owned();
+            let refused = Cannot::Cluster { filesystem, cluster, usable };
+            assert_eq!(Ntfs.align(&request(Purpose::Share, Some(cluster), Bytes::gib(1))), Err(refused));
+        }
+        let size = |end| Ntfs.align(&request(Purpose::Share, None, end)).map(|placed| placed.size);
+        assert_eq!(size(Bytes::mib(12)), Ok(Bytes::mib(8)));
+        let (minimum, available) = (Bytes::mib(8), Bytes::mib(4));
+        assert_eq!(size(Bytes::mib(11)), Err(Cannot::TooSmall { filesystem, minimum, available }));
+    }
+}

@@ -442,4 +442,38 @@ mod tests {
         let usable = "another size, or another filesystem".to_owned();
         assert_eq!(Vfat.align(&few), Err(Cannot::Cluster { filesystem, cluster, usable }));
     }
+
+    /// Readers tell the kinds apart by the number of clusters alone: a sector each here.
+    #[test]
+    fn number_of_clusters_is_one_of_the_kind_that_is_made() {
+        let sector = Bytes::new(512);
+        for (sectors, kind) in [
+            // A FAT16 takes 33 sectors and two FATs besides its clusters, which are 4085 to 65524.
+            (4149, None),
+            (1 + 2 * 16 + 32 + 4085, Some("-F 16")),
+            (1 + 2 * 256 + 32 + 65_524, Some("-F 16")),
+            (1 + 2 * 256 + 32 + 65_525, None),
+            // A FAT32 takes 32 sectors and two FATs, and has more clusters.
+            (32 + 2 * 512 + 65_524, None),
+            (32 + 2 * 512 + 65_525, Some("-F 32")),
+            (32 + 2 * 2_097_152 + 0x0FFF_FFF5, Some("-F 32")),
+            (32 + 2 * 2_097_152 + 0x0FFF_FFF6, None),
+        ] {
+            let space = Space { first: Bytes::mib(1), end: Bytes::mib(1) + sector * sectors };
+            let cluster = Some(sector);
+            let asked =
+                Request { space, erase_block: sector, cluster, ..request(Purpose::Share, Bytes::mib(2)) };
+            let made = Vfat.align(&asked).ok().map(|placed| placed.options[1..3].join(" "));
+            assert_eq!(made.as_deref(), kind, "{sectors}");
+        }
+    }
+
+    /// In 11 MiB clusters of 4 KiB, the usual ones, are too few for a FAT16.
+    #[test]
+    fn cluster_that_does_not_suit_the_size_is_replaced_by_the_nearest_that_does() {
+        let small = Request { erase_block: Bytes::kib(512), ..request(Purpose::Share, Bytes::mib(12)) };
+        let (options, shown) = numbers(&small);
+        assert_eq!(options, "-a -F 16 -S 512 -s 4 -R 1 -f 2 -h 2995 -g 255/63 -r 512");
+        assert_eq!(shown[2], "4 sectors; 2 KiB; the FATs take 22 KiB");
+    }
 }

@@ -584,6 +584,8 @@ fn a_true_size_needs_an_mbr_and_is_at_most_the_capacity() {
     );
     let small = plan(&of(Bytes::mib(7)), &wish(None));
     assert!(matches!(small, Err(PlanError::TrueSizeTooSmall { .. })), "{small:?}");
+    let whole = plan(&of(CAPACITY), &wish(None)).unwrap();
+    assert!(check(&whole, &MemoryDevice::new(CAPACITY)).is_ok(), "all of the capacity");
     let mut edited = planned;
     edited.medium.true_size = Some(Bytes::mib(32));
     assert!(check(&edited, &MemoryDevice::new(CAPACITY)).is_err(), "a partition beyond the true size");
