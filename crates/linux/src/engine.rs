@@ -42,7 +42,7 @@ impl ActiveEngine {
             return Ok(Self::sync());
         }
         if !supports_nowait(&target.file, target.capabilities.logical_block) {
-            if choice == Engine::Best && is_ram_disk(target) {
+            if serves_one_by_one(choice, is_ram_disk(target)) {
                 remarks.push(Remark::ServedSequentially);
                 return Ok(Self::sync());
             }
@@ -67,6 +67,12 @@ impl ActiveEngine {
     }
 }
 
+/// Whether a queue of blocking requests is served one by one. Only `io_uring` requested by name serves the
+/// queue of a disk in memory.
+fn serves_one_by_one(choice: Engine, is_ram_disk: bool) -> bool {
+    choice == Engine::Best && is_ram_disk
+}
+
 /// Whether this is a zram disk: the caller itself copies and decompresses, so a queue cannot make it
 /// faster.
 fn is_ram_disk(target: &Target) -> bool {
@@ -80,6 +86,13 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
     use crate::target::TargetKind;
+
+    #[test]
+    fn queue_of_a_disk_in_memory_is_served_one_by_one_unless_io_uring_was_requested() {
+        assert!(serves_one_by_one(Engine::Best, true));
+        assert!(!serves_one_by_one(Engine::Ring, true));
+        assert!(!serves_one_by_one(Engine::Best, false) && !serves_one_by_one(Engine::Ring, false));
+    }
 
     #[test]
     fn refused_io_uring_reduces_the_queue_depth_to_one() {

@@ -271,4 +271,10 @@ mod tests {
         assert_eq!(disk("dm-1").entries("slaves").len(), 1);
         assert!(!stands_on(&disk("dm-1"), &disk("sdb"), &sysfs, LEVELS_MAX));
     }
+
+    #[test]
+    fn journal_that_is_named_without_a_folder_lies_in_the_current_one() {
+        sync_folder(Path::new("a.journal")).unwrap();
+        assert!(sync_folder(Path::new("/nowhere/a.journal")).is_err());
+    }
 }

@@ -1,6 +1,6 @@
 //! What the kernel's log says of a device since boot, as far as it still holds it.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -30,11 +30,11 @@ pub fn read(path: &Path) -> Option<Vec<String>> {
 }
 
 /// Every record. Each read returns one record; a shorter buffer would be refused.
-fn records(file: &mut File) -> Option<Vec<u8>> {
+fn records(log: &mut impl Read) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut record = vec![0; RECORD_BYTES_MAX];
     while bytes.len() < LOG_BYTES_MAX {
-        match file.read(&mut record) {
+        match log.read(&mut record) {
             Ok(0) => break,
             Ok(length) => bytes.extend_from_slice(&record[..length]),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -98,6 +98,28 @@ mod tests {
         assert_eq!(of(&["usb 2-1.4"]), KernelEvents { resets: 1, checksum_errors: 0 });
         assert_eq!(of(&["mmc0", "mmcblk0"]), KernelEvents { resets: 0, checksum_errors: 2 });
         assert_eq!(of(&["usb 2"]), KernelEvents::default());
+    }
+
+    /// A log that answers each read with the next of these.
+    struct Answers(std::vec::IntoIter<std::io::Result<&'static str>>);
+
+    impl Read for Answers {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let record = self.0.next().unwrap()?;
+            buffer[..record.len()].copy_from_slice(record.as_bytes());
+            Ok(record.len())
+        }
+    }
+
+    #[test]
+    fn log_is_read_on_after_interruptions_and_lost_records_up_to_its_end() {
+        let error = |number| Err(std::io::Error::from_raw_os_error(number));
+        let read_until = |last| {
+            let answers = vec![Ok("a\n"), error(libc::EINTR), Ok("b\n"), error(libc::EPIPE), Ok("e\n"), last];
+            records(&mut Answers(answers.into_iter()))
+        };
+        assert_eq!(read_until(error(libc::EAGAIN)), Some(b"a\nb\ne\n".to_vec()));
+        assert_eq!(read_until(error(libc::EIO)), None);
     }
 
     #[test]

@@ -67,6 +67,8 @@ mod swap;
 mod sync;
 mod sysfs;
 mod target;
+#[cfg(test)]
+mod testing;
 mod trial_mount;
 mod udisks;
 mod usb;

@@ -340,7 +340,7 @@ mod tests {
         };
         let detach = |disk: &str| Command::new("losetup").args(["--detach", disk]).status().unwrap();
         let Some(below) = attach(image.path()) else {
-            return skip("losetup cannot attach a loop device here");
+            return crate::testing::skip("losetup cannot attach a loop device here");
         };
         let above = attach(Path::new(&below)).unwrap();
         let consent = Agreed::to_erase(&above);
@@ -350,18 +350,6 @@ mod tests {
         let [first, second] = [&above, &below].map(|disk| detach(disk));
         assert!(first.success() && second.success());
         assert!(matches!(refused, Err(OpenError::NotErasable { .. })), "{refused:?}");
-    }
-
-    /// Reports why a test did not run. With `FLASHSCOPE_REQUIRE_ALL=1` that is a failure.
-    fn skip(reason: &str) {
-        assert!(
-            std::env::var("FLASHSCOPE_REQUIRE_ALL").as_deref() != Ok("1"),
-            "must not be skipped: {reason}"
-        );
-        #[expect(clippy::print_stderr, reason = "a skipped test reports it")]
-        {
-            eprintln!("skipped: {reason}");
-        }
     }
 
     /// A virtual machine locks the image it uses.

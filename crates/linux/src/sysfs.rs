@@ -270,4 +270,23 @@ mod tests {
         assert_eq!(read_within(&disk, &inside, 3), Some(b"Sti".to_vec()));
         assert_eq!(read_within(&disk, &outside, 3), None);
     }
+
+    /// The kernel ends the path with a newline. The name of a file may end with one, too.
+    #[test]
+    fn path_under_a_loop_device_is_read_without_the_newline_of_the_kernel() {
+        let directory = tempfile::tempdir().unwrap();
+        let shown = directory.path().join("sys/block/loop0/loop/backing_file");
+        fs::create_dir_all(shown.parent().unwrap()).unwrap();
+        let node = Sysfs::at(directory.path().join("sys")).disk("loop0").unwrap();
+        for (text, path) in [
+            ("/images/a stick\n", Some("/images/a stick")),
+            ("/images/a\n\n", Some("/images/a\n")),
+            ("/images/a", Some("/images/a")),
+            ("\n", None),
+            ("", None),
+        ] {
+            fs::write(&shown, text).unwrap();
+            assert_eq!(node.loop_path(), path.map(PathBuf::from), "{text:?}");
+        }
+    }
 }

@@ -309,6 +309,8 @@ fn system(path: &str, during: &'static str, error: &std::io::Error) -> WriteTarg
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::MetadataExt;
+
     use super::*;
     use crate::agreed::Agreed;
 
@@ -378,6 +380,21 @@ mod tests {
         assert_ne!(generated(ByteSource::Random), generated(ByteSource::Random));
         assert!(target.open(WriteMode::Buffered, None).unwrap());
         assert!(target.generate(&mut [0]).is_err(), "no source was opened");
+    }
+
+    /// Files in memory are on another filesystem than the root, where `/dev/shm` is mounted.
+    #[test]
+    fn only_a_file_on_the_filesystem_of_the_root_is_on_the_system_disk() {
+        let device = |path: &Path| std::fs::metadata(path).map(|found| found.dev()).ok();
+        let root = device(Path::new("/"));
+        for place in [std::env::temp_dir(), "/dev/shm".into()] {
+            let Ok(directory) = tempfile::tempdir_in(&place) else {
+                crate::testing::skip(&format!("no file can be made in {}", place.display()));
+                continue;
+            };
+            let target = WriteTarget::temporary_file(directory.path()).unwrap();
+            assert_eq!(target.is_on_system_disk(), device(&place) == root, "{}", place.display());
+        }
     }
 
     /// An image of 1 MiB that may be erased, with this medium in the permission.

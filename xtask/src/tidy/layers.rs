@@ -82,6 +82,7 @@ const ORDERS: [(&str, &[&str]); 8] = [
             "reader_ids",
             "kernel_log",
             "printable",
+            "testing",
             "users",
             "remark",
             "roots",

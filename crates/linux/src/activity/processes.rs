@@ -142,6 +142,8 @@ mod tests {
         add_process(proc.path(), 7, "cat", &[("/media/stick/a", read_only)]);
         add_process(proc.path(), 8, "editor", &[("/home/b", writable), ("/media/stick2/a", writable)]);
         add_process(proc.path(), 9, "daemon", &[]);
+        // This one ends meanwhile. It is not hidden from this user.
+        fs::create_dir(proc.path().join("10")).unwrap();
         let process = |pid, name: &str, files, files_to_write| Process {
             pid,
             name: name.to_owned(),

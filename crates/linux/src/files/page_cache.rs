@@ -62,3 +62,26 @@ impl CachedShare {
         (self.pages > 0 && !self.is_unknown).then(|| self.cached as f64 / self.pages as f64)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    #[test]
+    fn cached_share_is_unknown_without_pages_and_if_one_file_is_unknown() {
+        let mut file = tempfile::tempfile().unwrap();
+        io::Write::write_all(&mut file, &[7; 3 * 4096]).unwrap();
+        let mut share = CachedShare::default();
+        assert_eq!(share.share(), None, "no file");
+        share.add(&file, 0);
+        assert_eq!(share.share(), None, "an empty file");
+        share.add(&file, 3 * 4096);
+        assert_eq!(share.share(), Some(1.0), "just written");
+        let (socket, _other) = UnixStream::pair().unwrap();
+        share.add(&File::from(OwnedFd::from(socket)), 4096);
+        assert_eq!(share.share(), None, "a socket");
+    }
+}

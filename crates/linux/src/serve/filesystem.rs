@@ -290,3 +290,24 @@ impl Filesystem for StickFilesystem {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::Device;
+    use flashscope_device::memory::MemoryDevice;
+
+    use super::*;
+
+    #[test]
+    fn file_has_the_size_of_the_device_and_takes_as_much_space() {
+        let capabilities = MemoryDevice::new(Bytes::mib(34)).capabilities();
+        let (serving, _requests) = std::sync::mpsc::channel();
+        let filesystem = StickFilesystem::new(capabilities, Clock::start(), serving, SystemTime::UNIX_EPOCH);
+        let found = |inode| filesystem.attributes(inode).map(|found| (found.kind, found.size, found.blocks));
+        // Space is counted in units of 512 bytes: 2048 of them are 1 MiB.
+        assert_eq!(found(STICK), Some((FileType::RegularFile, 34 << 20, 34 * 2048)));
+        assert_eq!(found(CALIBRATION), Some((FileType::RegularFile, 64 << 20, 64 * 2048)));
+        assert_eq!(found(INodeNo::ROOT), Some((FileType::Directory, 0, 0)));
+        assert_eq!(found(INodeNo(4)), None);
+    }
+}

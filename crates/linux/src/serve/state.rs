@@ -193,4 +193,14 @@ mod tests {
         std::os::unix::fs::symlink(directory.path(), &link).unwrap();
         assert!(RuntimeDirectory::at(link).is_err());
     }
+
+    #[test]
+    fn runtime_directory_is_made_with_those_above_it_and_may_be_there_already() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("run/flashscope");
+        for _ in 0..2 {
+            RuntimeDirectory::at(path.clone()).unwrap();
+            assert!(path.is_dir());
+        }
+    }
 }

@@ -60,4 +60,10 @@ mod tests {
         assert!(!is_listed(list, "ext") && !is_listed(list, "nodev") && !is_listed("", "ext4"));
         assert!(!has_driver("no-such-filesystem") && !has_mount_program("no-such-program"));
     }
+
+    /// Every system on which tests run has proc. No module has it.
+    #[test]
+    fn filesystem_that_the_kernel_has_needs_no_module() {
+        assert!(has_driver("proc"));
+    }
 }

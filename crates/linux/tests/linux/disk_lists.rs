@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use flashscope_device::Bytes;
-use flashscope_linux::{Bus, Disk, Listing, Roots, list};
+use flashscope_linux::{Bus, Disk, DiskKind, Listing, Roots, list};
 use tempfile::TempDir;
 
 const STICK: &str = "devices/pci0000:00/0000:00:14.0/usb1/1-2";
@@ -167,6 +167,35 @@ fn buses_are_recognized_and_empty_virtual_disks_left_out() {
     assert_eq!(buses, expected.map(|(name, bus)| (name.to_owned(), bus)));
 }
 
+/// A stick, but for what these files below its USB device say.
+#[test]
+fn each_sign_of_a_card_reader_is_enough_and_a_stick_has_none() {
+    const MODEL: &str = "1-2:1.0/host6/target6:0:0/6:0:0:0/model";
+    const SIZE: &str = "1-2:1.0/host6/target6:0:0/6:0:0:0/block/sdb/size";
+    const REMOVABLE: &str = "1-2:1.0/host6/target6:0:0/6:0:0:0/block/sdb/removable";
+    const SECOND_UNIT: &str = "1-2:1.0/host6/target6:0:0/6:0:0:1/type";
+    let cases: [(&[(&str, &str)], DiskKind); 10] = [
+        (&[("serial", "1")], DiskKind::Stick),
+        (&[("product", "USB3.0 CRW")], DiskKind::Reader),
+        (&[("manufacturer", "SDDR-B531")], DiskKind::Reader),
+        (&[(MODEL, "Micro SD")], DiskKind::Reader),
+        (&[(MODEL, "TF")], DiskKind::Reader),
+        (&[("idVendor", "8564"), ("idProduct", "4000")], DiskKind::Reader),
+        (&[(SIZE, "0")], DiskKind::Reader),
+        (&[(SECOND_UNIT, "0")], DiskKind::Reader),
+        // The emulated optical drive of a stick.
+        (&[(SECOND_UNIT, "5")], DiskKind::Stick),
+        (&[("product", "USB3.0 CRW"), (REMOVABLE, "0")], DiskKind::UsbDisk),
+    ];
+    for (files, kind) in cases {
+        let tree = SysfsTree::new();
+        tree.stick();
+        tree.files(STICK, files);
+        let disks = tree.list();
+        assert_eq!((disks.len(), disks[0].kind), (1, kind), "{files:?}");
+    }
+}
+
 #[test]
 fn hostile_and_malformed_attributes_are_handled() {
     let tree = SysfsTree::new();
@@ -186,6 +215,29 @@ fn hostile_and_malformed_attributes_are_handled() {
     assert!(model.chars().count() <= 128 && !model.contains(char::is_control), "{model:?}");
     assert!(!disks[1].vendor.as_deref().unwrap().contains(char::is_control));
     assert_eq!(disks[1].usb, None);
+}
+
+/// The kernel writes `unknown` for a speed that it does not know. A copy of sysfs may hold anything.
+#[test]
+fn speed_that_no_link_can_have_is_unknown() {
+    let tree = SysfsTree::new();
+    tree.stick();
+    let hub = STICK.strip_suffix("/1-2").unwrap();
+    for (text, speed) in [
+        ("480", Some(480.0)),
+        ("1.5", Some(1.5)),
+        ("unknown", None),
+        ("0", None),
+        ("-480", None),
+        ("1e999", None),
+        ("nan", None),
+    ] {
+        tree.files(STICK, &[("speed", text)]);
+        tree.files(hub, &[("speed", text)]);
+        let disks = tree.list();
+        let usb = disks[0].usb.as_ref().unwrap();
+        assert_eq!((usb.link_mbit_per_s, usb.port_mbit_per_s), (speed, speed), "{text}");
+    }
 }
 
 #[test]

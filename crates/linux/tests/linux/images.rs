@@ -4,11 +4,13 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use flashscope_device::host::{LayerHost, ReadPath};
+use flashscope_device::layer::Interrupt;
 use flashscope_device::{
     BlockState, Buffer, Bytes, Capabilities, Device, DeviceError, DeviceExt, FailureCause, Lba, Op, Payload,
     Success, Tag,
 };
-use flashscope_linux::{Engine, OpenOptions, Remark, open};
+use flashscope_linux::{Engine, LayeredTarget, OpenOptions, Remark, open};
 
 use crate::support::{ENGINES, Image, PATTERN, check, range, run, run_all, skip};
 
@@ -167,6 +169,14 @@ fn odd_size_is_rounded_down_with_a_remark() {
     assert!(device.remarks().contains(&Remark::ImageFile));
 }
 
+/// That a stick needs a new partition table is no advice for an image.
+#[test]
+fn written_image_has_no_remark_about_lost_contents() {
+    for device in [Image::of(SIZE).erasable(Engine::Sync, 1), Image::of(SIZE).readable(Engine::Sync, 1)] {
+        assert!(!device.remarks().contains(&Remark::Erased), "{:?}", device.remarks());
+    }
+}
+
 #[test]
 fn file_in_memory_works_with_a_remark() {
     let Ok(directory) = tempfile::tempdir_in("/dev/shm") else { return skip("no /dev/shm to write to") };
@@ -189,7 +199,24 @@ fn refused_direct_io_falls_back_to_the_page_cache_with_a_remark() {
         let options = OpenOptions { engine, queue_depth, ..OpenOptions::default() };
         let mut device = open(path, &options).unwrap();
         assert!(device.remarks().contains(&Remark::Buffered), "{:?}", device.remarks());
+        // Its reads block, so a queue needs threads.
+        let is_queued = engine != Engine::Sync;
+        assert_eq!(device.remarks().contains(&Remark::ServedByThreads), is_queued, "{engine:?}");
+        assert!(!device.remarks().contains(&Remark::ServedSequentially), "{engine:?}");
         let read = device.read_bytes(range(0, 128)).unwrap().unwrap();
         assert_eq!(read[..], bytes[..128 << 10]);
     }
+}
+
+/// Otherwise the page cache would be measured in place of the device.
+#[test]
+fn layer_of_the_device_is_not_there_where_direct_io_is_refused() {
+    let path = Path::new("/sys/kernel/btf/vmlinux");
+    let Ok(bytes) = fs::read(path) else { return skip("this kernel shows no /sys/kernel/btf/vmlinux") };
+    let mut target = LayeredTarget::open(path, &Interrupt::default()).unwrap();
+    assert!(!LayerHost::open(&mut target, ReadPath::Direct).unwrap());
+    assert!(LayerHost::open(&mut target, ReadPath::PageCache).unwrap());
+    let mut read = Buffer::zeroed(Bytes::kib(128));
+    target.read(Bytes::ZERO, &mut read).unwrap();
+    assert_eq!(read[..], bytes[..128 << 10]);
 }

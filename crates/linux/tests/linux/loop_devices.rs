@@ -195,7 +195,10 @@ fn open_for_writing(path: &Path) -> Result<LinuxDevice, OpenError> {
 #[test]
 fn loop_device_over_an_image_is_erased_by_one_process_at_a_time() {
     let Some(disk) = Loop::over(written_image(), &[]) else { return };
+    let read_only = open(&disk.path, &OpenOptions::default()).unwrap();
+    assert!(!read_only.remarks().contains(&Remark::Erased), "{:?}", read_only.remarks());
     let mut device = open_for_writing(&disk.path).unwrap();
+    assert!(device.remarks().contains(&Remark::Erased), "{:?}", device.remarks());
     run(&mut device, Op::write(range(0, 8), PATTERN.next_generation())).outcome.unwrap();
     let second = open_for_writing(&disk.path).unwrap_err();
     assert!(matches!(second, OpenError::InUse { user: None, .. }), "{second}");

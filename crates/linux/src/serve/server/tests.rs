@@ -108,6 +108,52 @@ fn noted(operations: Vec<Message>, overhead: Overhead, speed: ServeSpeed) -> Vec
     server.run(&messages).device.1
 }
 
+/// A device that keeps the highest number of requests that it had at a time.
+struct Counting {
+    device: MemoryDevice,
+    requests: usize,
+    most: usize,
+}
+
+impl Device for Counting {
+    fn capabilities(&self) -> flashscope_device::Capabilities {
+        self.device.capabilities()
+    }
+    fn now(&self) -> Instant {
+        self.device.now()
+    }
+    fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
+        self.requests += 1;
+        self.most = self.most.max(self.requests);
+        self.device.submit(tag, op)
+    }
+    fn wait(&mut self) -> Result<Option<Completion>, DeviceError> {
+        let completion = self.device.wait()?;
+        self.requests -= usize::from(completion.is_some());
+        Ok(completion)
+    }
+}
+
+/// A device with a queue is faster if it sees the queue. A write of part of a block reads that block first.
+#[test]
+fn whole_writes_are_on_the_device_together_and_partial_ones_one_at_a_time() {
+    let most = |length: usize| {
+        let (sender, messages) = channel();
+        let mut replies = Vec::new();
+        for index in 0..3 {
+            let (message, reply) = request(write(index * 512, &[1; 512][..length]));
+            sender.send(message).unwrap();
+            replies.push(reply);
+        }
+        drop(sender);
+        let device = Counting { device: MemoryDevice::new(Bytes::mib(1)), requests: 0, most: 0 };
+        let ended = Server::new(device, ServeSpeed::Immediate, Clock::start()).run(&messages);
+        assert!(replies.iter().all(|reply| reply.recv().unwrap().is_ok()));
+        ended.device.most
+    };
+    assert_eq!((most(512), most(100)), (3, 1));
+}
+
 #[test]
 fn synchronous_write_is_answered_after_its_flush() {
     let operation =
