@@ -108,6 +108,23 @@ fn opening_is_free_for_the_three_blocks_that_were_opened_last() {
 }
 
 #[test]
+fn the_oldest_block_is_spared_once_if_it_was_written_again() {
+    let merges_with = |victim: &str, later: &[(u64, u64, u64)]| {
+        let text = ROUND.replace("\"lru\"", &format!("\"{victim}\""));
+        let mut stick = VirtualStick::new(&Profile::parse(&text).unwrap(), 1);
+        // Block 8 is opened first, and continued after blocks 9 and 10.
+        let writes = [&[(8, 0, 2), (9, 0, 2), (10, 0, 2), (8, 2, 2)][..], later].concat();
+        merges(&mut stick, &writes).split_off(4)
+    };
+    // Block 11 closes block 9, or block 8 if nothing spares it.
+    assert_eq!(merges_with("clock", &[(11, 0, 2), (8, 4, 2)]), [1, 0]);
+    assert_eq!(merges_with("fifo", &[(11, 0, 2), (8, 4, 2)]), [1, 1]);
+    // Block 12 closes block 10. Block 13 closes block 8, which was not written since.
+    assert_eq!(merges_with("clock", &[(11, 0, 2), (12, 0, 2), (8, 4, 2)]), [1, 1, 0]);
+    assert_eq!(merges_with("clock", &[(11, 0, 2), (12, 0, 2), (13, 0, 2), (8, 4, 2)]), [1; 4]);
+}
+
+#[test]
 fn a_block_is_dropped_only_after_small_writes_replaced_all_of_it() {
     let merges_at_closing = |between: &[(u64, u64, u64)]| {
         let mut stick = stick("[small_writes]\nbasis = \"assumed\"\nup_to = \"16KiB\"\nwrite_us = 100\n");

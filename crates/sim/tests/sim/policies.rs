@@ -430,6 +430,26 @@ fn idle_garbage_collection_frees_blocks() {
     assert_eq!(busy(&mut twins), 0);
 }
 
+/// One block has an invalid page. Its other seven go to the block of copies, which stays open, as that of
+/// writes does.
+#[test]
+fn idle_garbage_collection_copies_no_block_of_valid_pages() {
+    for victim in [GcVictim::Greedy, GcVictim::CostBenefit] {
+        let mut profile = profile(&page_mapped(0.1, victim, true), 64, 8, State::Full);
+        if let Policy::PageMapped(policy) = &mut profile.policy {
+            policy.background_share = 1.0;
+        }
+        profile.background =
+            Some(Background { basis: Basis::Assumed, idle_after_us: 1e5, unit_us: 0.0, stall: None });
+        let mut stick = VirtualStick::new(&profile, 1);
+        stick.run(write(PAGE * 3, PAGE)).unwrap().outcome.unwrap();
+        stick.pause(Duration::from_secs(60)).unwrap();
+        let statistics = stick.statistics();
+        assert_eq!((statistics.erases, statistics.pages_copied), (1, 7), "{victim:?}");
+        stick.audit().unwrap();
+    }
+}
+
 #[test]
 fn copies_of_a_flush_are_no_idle_time() {
     let mut profile = profile(&log_structured(PAGE * 4, 2), 64, 8, State::Steady);

@@ -89,19 +89,19 @@ fn rounded(share: f64, of: u64) -> usize {
 mod tests {
     use super::*;
 
+    /// Blocks of 4 have the weights 1/4, 1/3, 1/2 and 1 on the levels 4, 3, 2 and 1. On the lowest level a
+    /// share x counts: (3 + x) / (13/12 + x) = 2.5, or (2 + x) / (7/12 + x/2) = 3 down to level 2.
     #[test]
     fn weights_of_small_blocks_match_the_mean() {
-        // Blocks of 4, with weights 1/4, 1/3, 1/2 and x of the levels 4, 3, 2 and 1: (3 + x) / (13/12 + x) =
-        // 2.5.
-        let distribution = ValidDistribution::with_mean(4, 2.5);
-        let weights = distribution.weights();
-        let mean = weights.iter().map(|(valid, weight)| f64::from(*valid) * weight).sum::<f64>()
-            / weights.iter().map(|(_, weight)| weight).sum::<f64>();
-        assert!((mean - 2.5).abs() < 1e-9, "{distribution:?}");
-        assert!(
-            distribution.last == 0 && (distribution.last_share - 0.19444).abs() < 1e-4,
-            "{distribution:?}"
-        );
+        for (expected, last, last_share) in [(2.5, 0, 7.0 / 36.0), (3.0, 1, 0.5)] {
+            let distribution = ValidDistribution::with_mean(4, expected);
+            let weights = distribution.weights();
+            let mean = weights.iter().map(|(valid, weight)| f64::from(*valid) * weight).sum::<f64>()
+                / weights.iter().map(|(_, weight)| weight).sum::<f64>();
+            assert!((mean - expected).abs() < 1e-9, "{distribution:?}: {mean}");
+            assert_eq!(distribution.last, last, "{distribution:?}");
+            assert!((distribution.last_share - last_share).abs() < 1e-9, "{distribution:?}");
+        }
     }
 
     #[test]
