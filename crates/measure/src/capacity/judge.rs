@@ -165,4 +165,23 @@ mod tests {
             assert_eq!(shape(&places(0..16, |mib| mib % 4 == 1), &samples, UNIT), broken, "{suffix}");
         }
     }
+
+    #[test]
+    fn up_to_four_scattered_bad_places_are_few() {
+        let scattered = |bad: u64| {
+            let probes = places(0..16, |mib| mib.is_multiple_of(2) && mib < 2 * bad);
+            shape(&probes, &places(16..32, |_| false), UNIT)
+        };
+        let few = [true, true, false, false].map(|is_few| Shape::Scattered { is_few });
+        assert_eq!([1, 4, 5, 8].map(scattered), few);
+    }
+
+    #[test]
+    fn the_kept_end_of_a_run_begins_behind_its_last_bad_place() {
+        let kept = |bad: &[u64]| kept_end(&places(16..32, |mib| bad.contains(&mib)));
+        assert_eq!(kept(&[16, 20]), Some(Bytes::mib(21)));
+        assert_eq!(kept(&[16]), Some(Bytes::mib(17)));
+        assert_eq!(kept(&[20, 31]), Some(Bytes::mib(31)), "the last place, if that is bad");
+        assert_eq!(kept(&[]), None);
+    }
 }

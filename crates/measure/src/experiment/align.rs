@@ -366,6 +366,18 @@ mod tests {
         }
     }
 
+    /// Pages of such sizes are multiples of half a read only.
+    #[test]
+    fn large_reads_meet_the_multiples_of_odd_sizes_near_their_own() {
+        let read = Some(Bytes::kib(16));
+        let mut device = MemoryDevice::new(Bytes::mib(64));
+        let seen = Align::new(read, 3).measure(&mut device, &Budget::UNLIMITED, &mut Silent);
+        let Data::Align(data) = seen.data else { panic!("not data of align") };
+        for size in [32, 40, 48, 56].map(Bytes::kib) {
+            assert!(data.samples.iter().any(|sample| sample.candidate == size), "{size}");
+        }
+    }
+
     #[test]
     fn equal_boundaries_are_separated() {
         let kept = |boundaries_mib: &[u64]| {
@@ -387,28 +399,46 @@ mod tests {
         assert!(matches!(seen.ended, Ended::NotStarted { .. }));
     }
 
-    /// Whether the boundary at 512 KiB counts as the edge of written data, if reads at these offsets, in KiB,
-    /// take twice as long.
-    fn is_edge(is_slow: fn(u64) -> bool) -> bool {
+    /// Whether the boundary at 512 KiB counts as the edge of written data after these samples. Reads at these
+    /// offsets, in KiB, take `slow_us` instead of 100 us.
+    fn is_edge_after(mut samples: Vec<AlignSample>, slow_us: u64, is_slow: fn(u64) -> bool) -> bool {
         let (read, boundary, capacity) = (Bytes::kib(1), Bytes::kib(512), Bytes::mib(1));
         let mut device = TimedDevice::new(MemoryDevice::new(capacity), |op| {
             let is_slow = op.range().is_some_and(|range| is_slow(range.offset / Bytes::kib(1)));
-            Duration::from_micros(if is_slow { 200 } else { 100 })
+            Duration::from_micros(if is_slow { slow_us } else { 100 })
         });
         let (budget, estimate, mut observer) = (Budget::UNLIMITED, Estimate::default(), Silent);
         let mut session = Session::begin("test", estimate, &mut device, &budget, &mut observer, 1);
         let before = session.read(range(boundary - read, read)).unwrap().unwrap();
         let after = session.read(range(boundary, read)).unwrap().unwrap();
-        let (mut samples, align) = (Vec::new(), Align::new(None, 1));
+        let align = Align::new(None, 1);
         let mut reader = Reader { session: &mut session, read, capacity, samples: &mut samples, align };
         reader.is_at_an_edge(boundary, (before, after)).unwrap()
     }
 
-    /// Whichever side is faster. A boundary of the flash affects only the reads next to it.
+    /// The same if no boundary was read before, and the slow reads take twice as long.
+    fn is_edge(is_slow: fn(u64) -> bool) -> bool {
+        is_edge_after(Vec::new(), 200, is_slow)
+    }
+
+    /// Whichever side is faster. A boundary of the flash affects only the reads next to it. Where the other
+    /// side is the slower one further out, nothing goes on.
     #[test]
     fn a_difference_that_goes_on_further_out_is_the_edge_of_written_data() {
         assert!(is_edge(|kib| kib < 512) && is_edge(|kib| kib >= 512));
         assert!(!is_edge(|kib| kib == 511) && !is_edge(|kib| kib == 512));
+        assert!(!is_edge(|kib| [511, 513].contains(&kib)) && !is_edge(|kib| [510, 512].contains(&kib)));
         assert!(!is_edge(|_| false));
+    }
+
+    /// Where reads before a boundary usually take 30 us longer, 50 us more are no sign. 50 us less are one.
+    #[test]
+    fn an_edge_against_the_common_direction_shows_in_a_smaller_difference() {
+        let [before, across, after] = [130, 100, 100].map(Duration::from_micros);
+        let usual = AlignSample { candidate: Bytes::kib(2), boundary: None, before, across, after };
+        let samples = || vec![usual; 64];
+        assert!(is_edge_after(samples(), 150, |kib| kib >= 512));
+        assert!(!is_edge_after(samples(), 150, |kib| kib < 512));
+        assert!(is_edge_after(samples(), 250, |kib| kib < 512));
     }
 }

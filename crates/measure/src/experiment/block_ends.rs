@@ -361,6 +361,42 @@ mod tests {
         assert!(opening.iter().all(|range| range.length == REQUEST));
     }
 
+    /// Each of 140 blocks is opened, filled, and opened again: 8, then 32, then all. Each of 64 offsets gets
+    /// data before and after it, two writes between, and two openings.
+    #[test]
+    fn estimate_holds_the_requests_and_bytes_of_a_blank_device_up_to_the_limit() {
+        let most = |page: Bytes| {
+            let experiment = BlockEnds::new(Some(page), Vec::new(), 1);
+            experiment.estimate(&MemoryDevice::new(Bytes::mib(1)))
+        };
+        // Data is one write, and a flush follows each write.
+        let requests = 2 * (140 * (2 + 1) + 2 * (8 + 32 + 140) + 64 * (1 + 2 + 1 + 4));
+        let pages = 140 * (2 + 8) + 2 * (8 + 32 + 140) + 64 * (8 + 2 + 8 + 4);
+        for page in [Bytes::kib(4), Bytes::kib(16)] {
+            let most = most(page);
+            assert!(most.requests >= requests && most.bytes_written >= page * pages, "{page}: {most:?}");
+        }
+        assert_eq!(most(Bytes::mib(1)).bytes_written, Bytes::mib(240), "twice 80 MiB and 40 MiB");
+    }
+
+    /// Another test there would meet what the first one wrote.
+    #[test]
+    fn an_offset_that_was_tested_and_those_beside_it_are_not_free() {
+        let mut device = MemoryDevice::new(Bytes::mib(256));
+        let free = FreeOffsets::new(&device);
+        let (budget, estimate, mut observer) = (Budget::UNLIMITED, Estimate::default(), Silent);
+        let session = Session::begin("test", estimate, &mut device, &budget, &mut observer, 1);
+        let (request, filling, mut data) = (REQUEST, Bytes::ZERO, BlockEndsData::default());
+        let mut run = Run { request, filling, reads: &[], session, free, data: &mut data };
+        let around = run.around();
+        let offsets = [0, 32, 128, 224, 256].map(|kib| Bytes::mib(96) + Bytes::kib(kib));
+        assert!(offsets.iter().all(|offset| run.free.is_free(*offset, around)));
+        run.cross(offsets[2]).unwrap();
+        // A test writes 64 KiB on either side of its offset.
+        let free = offsets.map(|offset| run.free.is_free(offset, around));
+        assert_eq!(free, [true, false, false, false, true]);
+    }
+
     /// Reads left 4 MiB, and one of its ends merged: another one must be tested, wherever room is left.
     #[test]
     fn an_offset_that_decides_is_found_though_half_of_the_device_is_written() {

@@ -387,4 +387,53 @@ mod tests {
         assert!(positions[2..].windows(2).all(|pair| pair[1] - pair[0] >= 2), "{positions:?}");
         assert!(positions.last() < Some(&63), "{positions:?}");
     }
+
+    /// A gap would leave the block open.
+    #[test]
+    fn the_rest_of_a_full_block_is_written_up_to_its_end() {
+        let (erase_block, request) = (Bytes::mib(1), Bytes::kib(24));
+        for first_offset in [Bytes::ZERO, Bytes::kib(16)] {
+            let mut device = Trace::new(MemoryDevice::new(Bytes::mib(32)));
+            let mut blocks = EraseBlocks::to_write(&device, erase_block).unwrap();
+            let (budget, estimate, mut observer) = (Budget::UNLIMITED, Estimate::default(), Silent);
+            let mut session = Session::begin("test", estimate, &mut device, &budget, &mut observer, 1);
+            let pool = BlockPool::new(erase_block, request, Order::Linear);
+            let mut pool = pool.with_first_offset(first_offset);
+            pool.write(&mut session, &mut blocks, 0).unwrap().unwrap();
+            while pool.has_room(0) {
+                pool.write(&mut session, &mut blocks, 0).unwrap().unwrap();
+            }
+            assert_eq!(pool.write_rest(&mut session, 0), Ok(true));
+            let start = pool.offset_of(0).unwrap();
+            drop(session);
+            let mut end = start + first_offset;
+            for record in device.records().iter().filter(|record| record.kind == OpKind::Write) {
+                assert_eq!(record.range.offset, end, "{first_offset}");
+                end = record.range.end();
+            }
+            assert_eq!(end, start + erase_block, "{first_offset}");
+        }
+    }
+
+    /// A run that ends with the data would leave nothing to merge.
+    #[test]
+    fn data_written_before_reaches_as_far_beyond_all_positions_as_before_them() {
+        let (erase_block, page) = (Bytes::mib(1), Bytes::kib(16));
+        let mut device = Trace::new(MemoryDevice::new(Bytes::mib(32)));
+        let mut blocks = EraseBlocks::to_write(&device, erase_block).unwrap();
+        let (budget, estimate, mut observer) = (Budget::UNLIMITED, Estimate::default(), Silent);
+        let mut session = Session::begin("test", estimate, &mut device, &budget, &mut observer, 1);
+        let pool = BlockPool::new(erase_block, page * 2, Order::Linear);
+        let mut pool = pool.with_first_offset(page).with_prewritten(4);
+        for _ in 0..4 {
+            pool.write(&mut session, &mut blocks, 0).unwrap().unwrap();
+        }
+        let start = pool.offset_of(0).unwrap();
+        drop(session);
+        let writes = device.records().iter().filter(|record| record.kind == OpKind::Write);
+        let pages: Vec<(u64, u64)> = writes
+            .map(|record| (record.range.offset.saturating_sub(start) / page, record.range.length / page))
+            .collect();
+        assert_eq!(pages, [(0, 10), (1, 2), (3, 2), (5, 2), (7, 2)], "first page, and number of pages");
+    }
 }

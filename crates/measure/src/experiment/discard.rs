@@ -156,6 +156,7 @@ fn content(session: &mut Session<'_>, offset: Bytes) -> Result<Option<DiscardedC
 #[cfg(test)]
 mod tests {
     use flashscope_device::layer::ReadOnly;
+    use flashscope_device::memory::MemoryDevice;
     use flashscope_device::{Capabilities, Completion, DeviceError, Instant, Tag};
     use flashscope_record::observation::{Ended, ExperimentData};
     use flashscope_sim::target::Target;
@@ -230,6 +231,38 @@ mod tests {
         assert_eq!(device.now(), before);
     }
 
+    /// A device on which this number of discards fail before the others succeed.
+    struct Failing(MemoryDevice, u32);
+
+    impl Device for Failing {
+        fn capabilities(&self) -> Capabilities {
+            self.0.capabilities()
+        }
+
+        fn now(&self) -> Instant {
+            self.0.now()
+        }
+
+        fn submit(&mut self, tag: Tag, op: Op) -> Result<(), DeviceError> {
+            let fails = self.1 > 0 && matches!(op, Op::Discard { .. });
+            self.1 -= u32::from(fails);
+            let beyond = range(self.capabilities().capacity, AREA);
+            self.0.submit(tag, if fails { Op::Discard { range: beyond } } else { op })
+        }
+
+        fn wait(&mut self) -> Result<Option<Completion>, DeviceError> {
+            self.0.wait()
+        }
+    }
+
+    #[test]
+    fn one_failed_discard_is_counted_and_two_before_any_other_are_enough() {
+        for (failing, areas, failed) in [(1, 7, 1), (8, 0, 2)] {
+            let data = measured(&mut Failing(MemoryDevice::new(Bytes::mib(64)), failing));
+            assert_eq!((data.areas.len(), data.failed), (areas, failed), "{failing} fail");
+        }
+    }
+
     #[test]
     fn ignored_discard_leaves_old_data() {
         let data = measured(&mut Without(stick(0.25), Discards::Ignored));
@@ -246,10 +279,13 @@ mod tests {
     }
 
     #[test]
-    fn estimate_bounds_the_bytes_written() {
+    fn estimate_bounds_the_bytes_written_and_the_requests() {
         let mut device = flashscope_device::layer::Meter::new(stick(1.0), Budget::UNLIMITED);
-        let estimate = Discard { seed: 1 }.estimate(&device).bytes_written;
-        measured(&mut device);
-        assert!(device.cost().bytes_written <= estimate, "{:?}", device.cost());
+        let estimate = Discard { seed: 1 }.estimate(&device);
+        let areas = measured(&mut device).areas.len() as u64;
+        let cost = device.cost();
+        assert!(cost.bytes_written <= estimate.bytes_written, "{cost:?}");
+        // A flush follows each write, and each area is discarded once.
+        assert!(cost.writes * 2 + cost.reads + areas <= estimate.requests, "{areas} areas, {cost:?}");
     }
 }

@@ -166,6 +166,13 @@ mod tests {
     }
 
     #[test]
+    fn an_erase_block_of_64_kib_is_the_smallest_that_is_accepted() {
+        let device = MemoryDevice::new(Bytes::mib(100));
+        let is_accepted = |erase_block: Bytes| EraseBlocks::to_write(&device, erase_block).is_ok();
+        assert!(is_accepted(Bytes::kib(64)) && !is_accepted(Bytes::kib(64) - SECTOR));
+    }
+
+    #[test]
     fn reserve_before_the_first_block_is_allocated_last() {
         let of = |mib: u64| {
             let blocks = EraseBlocks::to_write(&MemoryDevice::new(Bytes::mib(mib)), Bytes::mib(1)).unwrap();

@@ -116,4 +116,14 @@ mod tests {
         let taken = std::iter::from_fn(|| offsets.allocate(Bytes::kib(64))).count();
         assert!((20..200).contains(&taken), "{taken}");
     }
+
+    /// A grid of 48 KiB behind the first MiB.
+    #[test]
+    fn every_free_offset_of_the_grid_is_found_up_to_the_end_of_the_device() {
+        let mut offsets = FreeOffsets::new(&MemoryDevice::new(Bytes::mib(8)));
+        let mut taken: Vec<Bytes> = std::iter::from_fn(|| offsets.allocate(Bytes::kib(4))).collect();
+        taken.sort();
+        let grid: Vec<Bytes> = (22..=170).map(|index| Bytes::kib(48) * index).collect();
+        assert_eq!(taken, grid);
+    }
 }

@@ -101,6 +101,8 @@ mod tests {
     fn samples_span_the_device_and_are_flushed() {
         let mut device = Trace::new(MemoryDevice::new(Bytes::mib(100)));
         let samples = Samples { count: 5, size: Bytes::mib(10), seed: 1 };
+        let estimate = samples.estimate(&device);
+        assert_eq!((estimate.requests, estimate.bytes_written), (10, Bytes::mib(50)));
         let seen = samples.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
         assert_eq!(seen.ended, Ended::Complete);
         let writes: Vec<_> = device.records().iter().filter(|record| record.kind == OpKind::Write).collect();

@@ -496,19 +496,68 @@ mod tests {
         }
     }
 
-    /// A cache that recovered altogether is written twice, in 128 pieces, none of which is slow.
-    #[test]
-    fn after_a_pause_no_more_pieces_are_expected_than_may_follow() {
+    /// The bytes that are expected after a pause, each time that is said, and the number of pieces.
+    fn expected_after_a_pause(is_slow: bool) -> (Vec<Bytes>, usize) {
         let mut device = MemoryDevice::new(Bytes::mib(256));
         let region = Region::new(&device).unwrap();
         let (estimate, mut expected) = (Estimate::default(), ExpectedBytes::default());
         let session = Session::begin("test", estimate, &mut device, &Budget::UNLIMITED, &mut expected, 1);
         let mut data = SustainedData { request: LARGE_REQUEST, ..SustainedData::default() };
         let mut stream = Stream::new(session, region, Bytes::gib(1), &mut data);
-        stream.resume_once(Duration::ZERO, Duration::ZERO, Bytes::mib(64), f64::INFINITY).unwrap();
+        let middle = if is_slow { 0.0 } else { f64::INFINITY };
+        stream.resume_once(Duration::ZERO, Duration::ZERO, Bytes::mib(64), middle).unwrap();
         drop(stream);
-        assert_eq!(data.resumed[0].pieces.len(), 128);
+        (expected.0, data.resumed[0].pieces.len())
+    }
+
+    /// A cache that recovered altogether is written twice, in 128 pieces, none of which is slow. If nothing
+    /// recovered, twelve slow ones are enough.
+    #[test]
+    fn after_a_pause_no_more_pieces_are_expected_than_may_follow() {
         let left: Vec<Bytes> = (0..128).map(|piece| Bytes::mib((128 - piece).min(12))).collect();
-        assert_eq!(expected.0, left);
+        assert_eq!(expected_after_a_pause(false), (left, 128));
+        let slow: Vec<Bytes> = (1..=12).rev().map(Bytes::mib).collect();
+        assert_eq!(expected_after_a_pause(true), (slow, 12));
+    }
+
+    /// A smaller one is overwritten before.
+    #[test]
+    fn a_stream_that_slowed_down_is_expected_to_end_soon_on_a_device_of_2_gib() {
+        let expected_on = |capacity: Bytes| {
+            let mut device = MemoryDevice::new(Bytes::mib(256));
+            let region = Region::new(&device).unwrap();
+            let (estimate, mut expected) = (Estimate::default(), ExpectedBytes::default());
+            let session = Session::begin("test", estimate, &mut device, &Budget::UNLIMITED, &mut expected, 1);
+            let piece = |millis| Piece { requests: 1, time: Duration::from_millis(millis) };
+            let pieces = (0..120).map(|index| piece(if index < 40 { 20 } else { 100 })).collect();
+            let mut data = SustainedData { request: LARGE_REQUEST, pieces, ..SustainedData::default() };
+            let mut stream = Stream::new(session, region, Bytes::gib(4), &mut data);
+            stream.expect_end(capacity, false);
+            drop(stream);
+            expected.0[0]
+        };
+        assert_eq!(expected_on(Bytes::gib(2)), Bytes::mib(30), "a quarter of what was written");
+        let smaller = expected_on(Bytes::gib(2) - Bytes::mib(1));
+        assert!(smaller > Bytes::gib(1), "{smaller}");
+    }
+
+    /// Whether a stream of writes of 1 MiB may end after `written`; its parts are a number and milliseconds.
+    fn may_end(parts: &[(usize, u64)], written: Bytes, capacity: Bytes) -> bool {
+        let piece = |ms| Piece { requests: 1, time: Duration::from_millis(ms) };
+        let pieces = parts.iter().flat_map(|(number, ms)| vec![piece(*ms); *number]).collect();
+        let data = SustainedData { request: LARGE_REQUEST, pieces, ..SustainedData::default() };
+        is_enough(&Fill::of(&data), written, capacity)
+    }
+
+    /// A cache takes at most a third of the device. The speed is known after a minute.
+    #[test]
+    fn stream_ends_when_its_speed_is_known_and_no_larger_cache_is_possible() {
+        let (minute, seconds, large) = (&[(700, 100)], &[(100, 100)], Bytes::gib(64));
+        assert!(may_end(minute, Bytes::gib(22), large));
+        assert!(!may_end(minute, Bytes::gib(21), large), "a cache of 21.3 GiB is possible");
+        assert!(!may_end(seconds, Bytes::gib(22), large), "ten seconds are too few");
+        let slowed_down = &[(400, 10), (900, 80)];
+        assert!(may_end(slowed_down, Bytes::mib(1300), large), "the cache was found");
+        assert!(!may_end(slowed_down, Bytes::mib(1300), Bytes::gib(1)), "overwritten too few times");
     }
 }

@@ -161,6 +161,8 @@ fn has_slowed_down(each: &[Duration]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use flashscope_device::OpKind;
+    use flashscope_device::layer::Trace;
     use flashscope_device::memory::MemoryDevice;
 
     use super::*;
@@ -181,5 +183,15 @@ mod tests {
         let mut device = MemoryDevice::new(Bytes::mib(24));
         let seen = WriteBuffer { seed: 1 }.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
         assert!(matches!(seen.ended, Ended::NotStarted { reason: Refusal::TooSmall { .. }, .. }));
+    }
+
+    /// Two bursts still fit behind it.
+    #[test]
+    fn device_of_40_mib_is_written_from_its_first_eighth_on() {
+        let mut device = Trace::new(MemoryDevice::new(Bytes::mib(40)));
+        let seen = WriteBuffer { seed: 1 }.measure(&mut device, &Budget::UNLIMITED, &mut Silent);
+        assert_eq!(seen.ended, Ended::Complete);
+        let first = device.records().iter().find(|record| record.kind == OpKind::Write).unwrap();
+        assert_eq!(first.range.offset, Bytes::mib(5));
     }
 }

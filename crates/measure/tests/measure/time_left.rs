@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use flashscope_device::Device;
 use flashscope_device::layer::Budget;
+use flashscope_device::{Bytes, Device};
 use flashscope_measure::capacity::{self, Limits};
 use flashscope_measure::experiment::Sustained;
 use flashscope_measure::survey::Survey;
-use flashscope_measure::{Event, Experiment, Extent, Forecast, Observer, Stage};
+use flashscope_measure::{Estimate, Event, Expected, Experiment, Extent, Forecast, Observer, Stage};
 use flashscope_sim::Profile;
 
 use super::support::stick;
@@ -191,12 +191,54 @@ fn time_left_of_a_test_of_the_capacity_is_at_most_three_times_too_long() {
 #[test]
 fn time_left_without_a_plan_is_that_of_all_requests() {
     let mut forecast = Forecast::default();
-    let estimate = flashscope_measure::Estimate { requests: 10, ..Default::default() };
+    let estimate = Estimate { requests: 10, ..Default::default() };
     forecast.event(&Event::Begin { name: "x", estimate });
     let (bytes_written, bytes_read) = Default::default();
     let device_time = Duration::from_secs(4);
     forecast.event(&Event::Progress { requests: 2, writes: 0, bytes_written, bytes_read, device_time });
     assert_eq!(forecast.left(), Duration::from_secs(16));
+}
+
+#[test]
+fn time_left_follows_reads_of_half_a_mebibyte_and_not_smaller_ones() {
+    let left = |read: Bytes| {
+        let mut forecast = Forecast::default();
+        let expected = Expected::transfer(Bytes::ZERO, read + Bytes::new(3_770_240));
+        let (bytes_written, device_time) = (Bytes::ZERO, Duration::from_secs(1));
+        let estimate = Estimate { requests: 10, bytes_written, expected };
+        forecast.event(&Event::Begin { name: "x", estimate });
+        let (requests, writes, bytes_read) = (1, 0, read);
+        forecast.event(&Event::Progress { requests, writes, bytes_written, bytes_read, device_time });
+        forecast.left()
+    };
+    // 512 KiB in 1 s, and 4 MB in 0.2 s as assumed.
+    assert_eq!(left(Bytes::kib(512)), Duration::from_secs(1));
+    // 20 MB/s as assumed.
+    assert_eq!(left(Bytes::kib(256)), Duration::from_secs_f64(3_770_240.0 / 20e6));
+}
+
+/// Each takes 16 ms: a device with such writes is five times as fast as assumed. 100 MB are left, at 10 MB/s
+/// or at 50.
+#[test]
+fn time_left_follows_small_writes_from_eight_on() {
+    let left = |writes: u64| {
+        let mut forecast = Forecast::default();
+        let written = Bytes::kib(4) * writes;
+        let expected = Expected::transfer(written + Bytes::new(100_000_000), Bytes::ZERO);
+        let estimate = Estimate { requests: 100, bytes_written: written, expected };
+        forecast.event(&Event::Begin { name: "x", estimate });
+        for number in 1..=writes {
+            forecast.event(&Event::Progress {
+                requests: number,
+                writes: number,
+                bytes_written: Bytes::kib(4) * number,
+                bytes_read: Bytes::ZERO,
+                device_time: Duration::from_millis(16 * number),
+            });
+        }
+        forecast.left()
+    };
+    assert_eq!([0, 7, 8, 20].map(left), [10, 10, 2, 2].map(Duration::from_secs));
 }
 
 #[test]

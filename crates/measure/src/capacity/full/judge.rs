@@ -172,4 +172,28 @@ mod tests {
             "not every place was looked at"
         );
     }
+
+    /// The suspect end of a device of 1 GiB which lost these MiB, and this number elsewhere.
+    fn suspect(lost: [u64; 2], state: PlaceState, elsewhere: u64) -> Option<[u64; 2]> {
+        let [start, length] = [lost[0], lost[1] - lost[0]].map(Bytes::mib);
+        let bad = vec![BadPlaces { state, count: (length + Bytes::mib(elsewhere)) / SECTOR }];
+        let progress = FullProgress {
+            regions: vec![RegionTally { bad, ..RegionTally::default() }],
+            extents: vec![BadExtent { range: ByteRange::new(start, length), state }],
+            ..FullProgress::new(1, Bytes::gib(1), Bytes::gib(1))
+        };
+        cached_end(&progress).map(|(_, end)| [end.offset, end.length].map(|bytes| bytes / Bytes::mib(1)))
+    }
+
+    #[test]
+    fn end_behind_lost_data_is_suspect_if_that_is_longer_and_at_least_half_of_all_that_is_lost() {
+        let zeros = PlaceState::Zeros;
+        assert_eq!(suspect([256, 768], zeros, 0), Some([768, 256]));
+        assert_eq!(suspect([256, 640], zeros, 0), Some([640, 384]), "as long as what is lost");
+        assert_eq!(suspect([256, 639], zeros, 0), None, "longer than that");
+        assert_eq!(suspect([256, 1024], zeros, 0), None, "nothing is left");
+        assert_eq!(suspect([256, 768], zeros, 512), Some([768, 256]), "half of what is lost");
+        assert_eq!(suspect([256, 768], zeros, 513), None, "less than half");
+        assert_eq!(suspect([256, 768], PlaceState::ReadError, 0), None, "requests failed");
+    }
 }

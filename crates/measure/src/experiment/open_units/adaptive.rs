@@ -262,3 +262,71 @@ impl Search<'_, '_> {
             && posterior.opens_fast_beyond(number)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use flashscope_device::layer::Budget;
+    use flashscope_device::memory::MemoryDevice;
+    use flashscope_infer::open_blocks::prior::Prior;
+    use flashscope_record::observation::OpenUnitsData;
+
+    use super::*;
+    use crate::contract::{Estimate, Silent};
+    use crate::experiment::erase_blocks::EraseBlocks;
+    use crate::experiment::open_units::OpenUnits;
+    use crate::session::Session;
+
+    /// Whether a single log may explain two open blocks of this size, if opening more took this time. Other
+    /// writes took 2 ms.
+    fn may_have_rare_merges(erase_block: Bytes, milliseconds: u64) -> bool {
+        let mut data = OpenUnitsData { erase_block, ..OpenUnitsData::default() };
+        let mut keep = |number, unit, milliseconds| {
+            let key = (Order::Linear, number, Bytes::kib(64));
+            OpenUnitsCell::keep(&mut data.cells, key, unit, Duration::from_millis(milliseconds));
+        };
+        (0..12).for_each(|_| keep(1, 0, 2));
+        keep(2, 1, 2);
+        (2..8).for_each(|unit| keep(unit + 1, unit, milliseconds));
+        let posterior = evidence::sequential_posterior(&data).unwrap();
+        let mut device = MemoryDevice::new(Bytes::mib(64));
+        let blocks = EraseBlocks::to_write(&device, erase_block).unwrap();
+        let (budget, estimate, mut observer) = (Budget::UNLIMITED, Estimate::default(), Silent);
+        let session = Session::begin("test", estimate, &mut device, &budget, &mut observer, 1);
+        let search = Search::new(OpenUnits::new(erase_block, None, 1), session, blocks, &mut data);
+        search.may_have_rare_merges(&posterior, 2)
+    }
+
+    #[test]
+    fn only_fast_openings_of_small_blocks_beyond_the_number_may_be_those_of_a_single_log() {
+        assert!(may_have_rare_merges(Bytes::mib(4), 2));
+        assert!(!may_have_rare_merges(Bytes::mib(4), 200), "each opening closes another block");
+        assert!(!may_have_rare_merges(Bytes::mib(5), 2), "a test of larger blocks costs more");
+    }
+
+    /// Every eighth write into one block was slow, as where garbage is collected. 50 blocks are open.
+    #[test]
+    fn evenly_slow_sequential_writes_do_not_end_the_search_in_random_order() {
+        let erase_block = Bytes::mib(1);
+        let mut data = OpenUnitsData { erase_block, ..OpenUnitsData::default() };
+        for index in 0..100 {
+            let milliseconds = if index >= 12 && index % 8 == 0 { 40 } else { 2 };
+            let key = (Order::Linear, 1, Bytes::kib(64));
+            OpenUnitsCell::keep(&mut data.cells, key, 0, Duration::from_millis(milliseconds));
+        }
+        let mut device = MemoryDevice::new(Bytes::mib(256));
+        let blocks = EraseBlocks::to_write(&device, erase_block).unwrap();
+        let (budget, estimate, mut observer) = (Budget::UNLIMITED, Estimate::default(), Silent);
+        let session = Session::begin("test", estimate, &mut device, &budget, &mut observer, 1);
+        let experiment = OpenUnits::new(erase_block, None, 1);
+        let mut search = Search::new(experiment, session, blocks, &mut data);
+        let classifier = SlowClassifier::from_baseline(&[Duration::from_millis(2); 12]).unwrap();
+        let prior = Prior::Random { linear: Some(50), lru: 0.98, hidden_ratio: 0.02 };
+        let mut posterior = Posterior::new(Order::Random, classifier, prior);
+        assert!(search.is_evenly_slow(&posterior));
+        let mut pool = search.pool(Order::Random);
+        search.search(&mut pool, &mut posterior, experiment.units_max).unwrap();
+        assert!(pool.len() > 40, "{} blocks opened", pool.len());
+    }
+}

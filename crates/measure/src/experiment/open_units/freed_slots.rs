@@ -116,3 +116,54 @@ impl Search<'_, '_> {
         Ok(Some(opened))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::layer::Budget;
+    use flashscope_device::memory::MemoryDevice;
+    use flashscope_record::observation::{OpenUnitsCell, OpenUnitsData};
+
+    use super::*;
+    use crate::contract::{Estimate, Silent};
+    use crate::experiment::erase_blocks::EraseBlocks;
+    use crate::experiment::open_units::OpenUnits;
+    use crate::session::Session;
+
+    /// The test after two sequential writes into each of this number of blocks of 4 MiB, on a device that
+    /// never merges: whether it was made, the bytes it wrote, and the number of random writes.
+    fn opened(number: u32, bytes_max: Bytes) -> (bool, Bytes, usize) {
+        let erase_block = Bytes::mib(4);
+        let mut device = MemoryDevice::new(Bytes::mib(256));
+        let blocks = EraseBlocks::to_write(&device, erase_block).unwrap();
+        let (budget, estimate, mut observer) = (Budget::UNLIMITED, Estimate::default(), Silent);
+        let session = Session::begin("test", estimate, &mut device, &budget, &mut observer, 1);
+        let mut data = OpenUnitsData { erase_block, ..OpenUnitsData::default() };
+        let experiment = OpenUnits::new(erase_block, Some(Bytes::kib(16)), 1);
+        let experiment = OpenUnits { units_max: 24, bytes_max, ..experiment };
+        let mut search = Search::new(experiment, session, blocks, &mut data);
+        let mut pool = search.pool(Order::Linear);
+        assert_eq!(search.rounds(&mut pool, 1, 12), Ok(true));
+        assert_eq!(search.rounds(&mut pool, number, 2), Ok(true));
+        let sequential = evidence::sequential_posterior(search.data).unwrap();
+        let before = search.session.bytes_written();
+        let is_made = search.open_into_freed_slots(&pool, &sequential, number).unwrap();
+        let written = search.session.bytes_written() - before;
+        drop(search);
+        let random = data.cells.iter().filter(|cell| cell.order == Order::Random);
+        (is_made, written, random.flat_map(OpenUnitsCell::writes).count())
+    }
+
+    #[test]
+    fn slots_of_three_blocks_are_tried_one_by_one_and_those_of_two_are_not() {
+        let (two, three) = (opened(2, Bytes::mib(160)), opened(3, Bytes::mib(160)));
+        assert_eq!(two, (false, Bytes::ZERO, 0));
+        assert!(three.0 && three.1 > Bytes::mib(4) * 3, "{three:?}");
+    }
+
+    /// To fill 13 blocks and two spare ones takes all of the 60 MiB that may be written.
+    #[test]
+    fn after_filling_blocks_the_search_continues_with_the_bytes_kept_for_it() {
+        let (is_made, _, random) = opened(13, Bytes::mib(60));
+        assert!(is_made && random > 2 * (13 + 4), "{random} random writes");
+    }
+}

@@ -114,3 +114,66 @@ impl Search<'_, '_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::OpKind;
+    use flashscope_device::layer::{Budget, Trace};
+    use flashscope_device::memory::{MemoryDevice, TimedDevice};
+    use flashscope_record::observation::OpenUnitsData;
+
+    use super::*;
+    use crate::contract::{Estimate, Silent};
+    use crate::experiment::erase_blocks::EraseBlocks;
+    use crate::experiment::open_units::OpenUnits;
+    use crate::session::Session;
+
+    fn is_slow_in_one_block(mut data: OpenUnitsData) -> bool {
+        let erase_block = Bytes::mib(1);
+        let mut device = MemoryDevice::new(Bytes::mib(64));
+        let blocks = EraseBlocks::to_write(&device, erase_block).unwrap();
+        let (budget, estimate, mut observer) = (Budget::UNLIMITED, Estimate::default(), Silent);
+        let session = Session::begin("test", estimate, &mut device, &budget, &mut observer, 1);
+        let search = Search::new(OpenUnits::new(erase_block, None, 1), session, blocks, &mut data);
+        let usual = SlowClassifier::from_baseline(&[Duration::from_millis(1); 12]).unwrap();
+        search.is_slow_in_one_block(usual)
+    }
+
+    /// A search that was repeated, or continued with smaller requests, began among other open blocks.
+    #[test]
+    fn slow_writes_of_a_baseline_count_if_the_search_was_the_first() {
+        let times = [1, 50].repeat(6).into_iter().map(Duration::from_millis).collect();
+        let key = (Order::Linear, 1, Bytes::kib(64));
+        let cells = vec![OpenUnitsCell::round_robin(key, Times::Each(times))];
+        let first = OpenUnitsData { cells: cells.clone(), ..OpenUnitsData::default() };
+        let smaller = OpenUnitsData { larger: cells.clone(), ..first.clone() };
+        let repeated = OpenUnitsData { appended: cells, ..first.clone() };
+        assert_eq!([first, smaller, repeated].map(is_slow_in_one_block), [true, false, false]);
+    }
+
+    /// A page that follows the one before it would show nothing of pages out of sequence.
+    #[test]
+    fn separate_pages_of_one_fresh_block_are_written_from_its_end_to_its_start() {
+        let (erase_block, page) = (Bytes::mib(1), Bytes::kib(64));
+        let mut writes = 0_u32;
+        // Every seventh write collects garbage.
+        let device = TimedDevice::new(MemoryDevice::new(Bytes::mib(64)), |op| {
+            writes += u32::from(op.modifies());
+            Duration::from_millis(if op.modifies() && writes.is_multiple_of(7) { 50 } else { 1 })
+        });
+        let mut device = Trace::new(device);
+        let blocks = EraseBlocks::to_write(&device, erase_block).unwrap();
+        let (budget, estimate, mut observer) = (Budget::UNLIMITED, Estimate::default(), Silent);
+        let session = Session::begin("test", estimate, &mut device, &budget, &mut observer, 1);
+        let mut data = OpenUnitsData::default();
+        let mut search = Search::new(OpenUnits::new(erase_block, None, 1), session, blocks, &mut data);
+        search.provoke_collections().unwrap();
+        drop(search);
+        let writes = device.records().iter().filter(|record| record.kind == OpKind::Write);
+        let offsets: Vec<Bytes> = writes.map(|record| record.range.offset).collect();
+        let (before, scattered) = offsets.split_at(offsets.len() - 8);
+        let block = scattered[0].round_down(erase_block);
+        assert_eq!(scattered, [14, 12, 10, 8, 6, 4, 2, 0].map(|index| block + page * index));
+        assert!(before.iter().all(|offset| offset.round_down(erase_block) != block), "{block}: {before:?}");
+    }
+}

@@ -125,3 +125,48 @@ impl Search<'_, '_> {
         Ok(is_found)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use flashscope_device::layer::Budget;
+    use flashscope_device::memory::MemoryDevice;
+    use flashscope_record::observation::{OpenUnitsCell, OpenUnitsData};
+
+    use super::*;
+    use crate::contract::{Estimate, Silent};
+    use crate::experiment::erase_blocks::EraseBlocks;
+    use crate::experiment::open_units::OpenUnits;
+    use crate::session::Session;
+
+    /// Sequential writes that take two blocks round-robin, and merge with three.
+    fn two_are_open(erase_block: Bytes) -> OpenUnitsData {
+        let mut data = OpenUnitsData { erase_block, ..OpenUnitsData::default() };
+        let mut keep = |number, unit, milliseconds| {
+            let key = (Order::Linear, number, Bytes::kib(16));
+            OpenUnitsCell::keep(&mut data.cells, key, unit, Duration::from_millis(milliseconds));
+        };
+        (0..12).for_each(|_| keep(1, 0, 2));
+        (0..9).for_each(|index| keep(2, (index + 1) % 2, 2));
+        (0..12).for_each(|index| keep(3, (index + 2) % 3, 200));
+        data
+    }
+
+    /// Writes over data may merge less than a block, or not at all.
+    #[test]
+    fn number_found_over_data_is_that_of_the_writes_over_data() {
+        let (erase_block, units_max) = (Bytes::mib(1), 9);
+        let mut data = two_are_open(erase_block);
+        let before = evidence::sequential_posterior(&data).unwrap().verdict();
+        assert!(before.number == 2 && before.is_found(units_max), "{before:?}");
+        // No write merges here.
+        let mut device = MemoryDevice::new(Bytes::mib(256));
+        let blocks = EraseBlocks::to_write(&device, erase_block).unwrap();
+        let (budget, estimate, mut observer) = (Budget::UNLIMITED, Estimate::default(), Silent);
+        let session = Session::begin("test", estimate, &mut device, &budget, &mut observer, 1);
+        let experiment = OpenUnits { units_max, ..OpenUnits::new(erase_block, None, 1) };
+        let mut search = Search::new(experiment, session, blocks, &mut data);
+        assert_eq!(search.search_over_data(false), Ok(false));
+    }
+}

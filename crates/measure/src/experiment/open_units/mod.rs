@@ -122,10 +122,31 @@ mod tests {
         let once = estimate(Bytes::kib(64)).bytes_written;
         let twice = estimate(Bytes::kib(128)).bytes_written;
         assert_eq!(once * 2 - twice, experiment.bytes_max + beside);
+        let units_max = experiment.units_max;
+        let tests = [
+            eviction_rule::requests_max(units_max),
+            size_survey::requests_max(units_max),
+            mapping_unit::REQUESTS_MAX,
+            opening_cost::REQUESTS_MAX,
+            freed_slots::requests_max(units_max),
+            random_continuation::requests_max(units_max),
+            garbage_collection::REQUESTS_MAX,
+        ];
+        assert_eq!(twice - once, Bytes::kib(64) * tests.iter().sum::<u64>());
         // Small requests are spent before their bytes. A flush follows each, and each of the 72 large ones.
         let small = estimate(SECTOR);
         assert_eq!(small.bytes_written, SECTOR * (small.requests / 2 - 72) + beside);
         let searches = (experiment.writes_max() * (2 + 2 * search::SMALLER_WRITES_FACTOR)) as u64;
         assert!(small.requests >= 2 * searches, "{} for {searches} writes", small.requests);
+    }
+
+    #[test]
+    fn search_for_one_block_is_estimated_and_more_blocks_may_take_more_requests() {
+        let requests = |units_max| {
+            let experiment = OpenUnits { units_max, ..OpenUnits::new(Bytes::mib(4), None, 1) };
+            experiment.estimate(&MemoryDevice::new(Bytes::mib(1))).requests
+        };
+        let all = [1, 2, 4, 8, 64, UNITS_MAX].map(requests);
+        assert!(all.is_sorted_by(|one, next| one < next), "{all:?}");
     }
 }

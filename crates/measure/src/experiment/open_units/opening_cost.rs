@@ -124,10 +124,12 @@ impl Search<'_, '_> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use flashscope_device::OpKind;
     use flashscope_device::layer::{Budget, Trace};
-    use flashscope_device::memory::MemoryDevice;
-    use flashscope_record::observation::OpenUnitsData;
+    use flashscope_device::memory::{MemoryDevice, TimedDevice};
+    use flashscope_record::observation::{OpenUnitsData, Order};
 
     use super::*;
     use crate::contract::{Estimate, Silent};
@@ -162,5 +164,56 @@ mod tests {
         assert_eq!(positions(2, true), [0, 1, 2]);
         assert_eq!(positions(0, false), [0, 1]);
         assert_eq!(positions(2, false), [0, 1, 2, 3]);
+    }
+
+    /// The number of pairs of blocks of this size that are written, if opening a block closes one that is not
+    /// full.
+    fn pairs_written(mib: u64) -> u64 {
+        let erase_block = Bytes::mib(mib);
+        let (mut open, mut is_full) = (0, true);
+        let mut device = TimedDevice::new(MemoryDevice::new(Bytes::mib(256)), |op| {
+            let Some(range) = op.range().filter(|_| op.modifies()) else { return Duration::ZERO };
+            let closes_another = range.offset / erase_block != open && !is_full;
+            (open, is_full) = (range.offset / erase_block, range.end().is_multiple_of(erase_block));
+            Duration::from_millis(if closes_another { 50 } else { 1 })
+        });
+        let blocks = EraseBlocks::to_write(&device, erase_block).unwrap();
+        let (budget, estimate, mut observer) = (Budget::UNLIMITED, Estimate::default(), Silent);
+        let session = Session::begin("test", estimate, &mut device, &budget, &mut observer, 1);
+        let mut data = OpenUnitsData::default();
+        let experiment = OpenUnits::new(erase_block, Some(Bytes::kib(64)), 1);
+        let mut search = Search::new(experiment, session, blocks, &mut data);
+        let mut pool = search.pool(Order::Linear);
+        assert_eq!(search.rounds(&mut pool, 1, 12), Ok(true));
+        let classifier = evidence::baseline_classifier(search.cells()).unwrap();
+        search.open_pairs(classifier).unwrap();
+        assert!(search.has_one_sequential_log(classifier), "{mib} MiB");
+        search.session.bytes_written() / (erase_block * 2)
+    }
+
+    #[test]
+    fn a_slow_pair_of_blocks_up_to_16_mib_is_repeated_and_of_larger_ones_it_is_enough() {
+        assert_eq!([4, 8, 16, 24].map(pairs_written), [3, 2, 2, 1]);
+    }
+
+    /// Whether pairs of blocks of this size are written whole, after these bytes of at most 70 MiB.
+    fn affords_whole_pair(erase_block: Bytes, written: Bytes) -> bool {
+        let mut device = MemoryDevice::new(Bytes::mib(256));
+        let blocks = EraseBlocks::to_write(&device, erase_block).unwrap();
+        let (budget, estimate, mut observer) = (Budget::UNLIMITED, Estimate::default(), Silent);
+        let session = Session::begin("test", estimate, &mut device, &budget, &mut observer, 1);
+        let mut data = OpenUnitsData::default();
+        let experiment = OpenUnits { bytes_max: Bytes::mib(70), ..OpenUnits::new(erase_block, None, 1) };
+        let mut search = Search::new(experiment, session, blocks, &mut data);
+        fill(&mut search.session, range(Bytes::ZERO, written)).unwrap();
+        search.affords_whole_pair()
+    }
+
+    #[test]
+    fn blocks_up_to_32_mib_are_written_whole_if_the_bytes_for_two_are_left() {
+        let of = |block: u64, written: u64| affords_whole_pair(Bytes::mib(block), Bytes::mib(written));
+        assert!(of(32, 6), "6 + 2 x 32 = 70 MiB");
+        assert!(!of(32, 7));
+        assert!(!of(33, 0), "larger blocks are not written whole");
     }
 }

@@ -203,9 +203,11 @@ impl Search<'_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use flashscope_device::Bytes;
-    use flashscope_device::layer::Budget;
+    use std::collections::BTreeSet;
+
+    use flashscope_device::layer::{Budget, Trace};
     use flashscope_device::memory::MemoryDevice;
+    use flashscope_device::{Bytes, Device, OpKind};
     use flashscope_record::observation::OpenUnitsData;
 
     use super::*;
@@ -215,19 +217,41 @@ mod tests {
     use crate::session::Session;
 
     const UNITS_MAX: u32 = 9;
+    const ERASE_BLOCK: Bytes = Bytes::mib(1);
 
     /// The data of some tests on a device that never merges.
     fn measured(test: impl FnOnce(&mut Search<'_, '_>)) -> OpenUnitsData {
-        let erase_block = Bytes::mib(1);
-        let mut device = MemoryDevice::new(Bytes::mib(256));
-        let blocks = EraseBlocks::to_write(&device, erase_block).unwrap();
+        measured_on(&mut MemoryDevice::new(Bytes::mib(256)), test)
+    }
+
+    fn measured_on(device: &mut dyn Device, test: impl FnOnce(&mut Search<'_, '_>)) -> OpenUnitsData {
+        let blocks = EraseBlocks::to_write(&*device, ERASE_BLOCK).unwrap();
         let (budget, estimate, mut observer) = (Budget::UNLIMITED, Estimate::default(), Silent);
-        let session = Session::begin("test", estimate, &mut device, &budget, &mut observer, 1);
+        let session = Session::begin("test", estimate, device, &budget, &mut observer, 1);
         let mut data = OpenUnitsData::default();
         let experiment =
-            OpenUnits { units_max: UNITS_MAX, ..OpenUnits::new(erase_block, Some(Bytes::kib(64)), 1) };
+            OpenUnits { units_max: UNITS_MAX, ..OpenUnits::new(ERASE_BLOCK, Some(Bytes::kib(64)), 1) };
         test(&mut Search::new(experiment, session, blocks, &mut data));
         data
+    }
+
+    /// A block that is open already would not need another slot.
+    #[test]
+    fn random_writes_go_into_fresh_blocks_as_long_as_there_are_some() {
+        let mut device = Trace::new(MemoryDevice::new(Bytes::mib(256)));
+        let mut before = Bytes::ZERO;
+        measured_on(&mut device, |search| {
+            let (_, posterior) = search.search_sequentially(UNITS_MAX).unwrap().unwrap();
+            before = search.session.bytes_written();
+            search.search_randomly(&posterior, UNITS_MAX).unwrap();
+        });
+        let (mut written, mut sequential, mut random) = (Bytes::ZERO, BTreeSet::new(), BTreeSet::new());
+        for record in device.records().iter().filter(|record| record.kind == OpKind::Write) {
+            let blocks = if written < before { &mut sequential } else { &mut random };
+            blocks.insert(record.range.offset / ERASE_BLOCK);
+            written += record.range.length;
+        }
+        assert!(!random.is_empty() && sequential.is_disjoint(&random), "{sequential:?} {random:?}");
     }
 
     /// A single sequential log, and a layer that maps single pages, may take any number of blocks in turns.
@@ -241,5 +265,8 @@ mod tests {
         assert_eq!(data.opening_pairs.len(), 1);
         let data = measured(|search| search.run().unwrap());
         assert!(!data.one_run.is_empty());
+        // Random writes are kept beside those of the search, not beside those over data.
+        assert!(data.cells.iter().any(|cell| cell.order == Order::Random), "{:?}", data.cells);
+        assert!(data.rewritten.iter().all(|cell| cell.order == Order::Linear), "{:?}", data.rewritten);
     }
 }

@@ -285,19 +285,22 @@ mod tests {
         assert_eq!([0.0, 0.02, 0.05, 0.13, 0.3].map(slow_openings), [4, 4, 5, 7, 8]);
     }
 
-    /// Makes a test after sequential writes into six blocks of 64 positions: this number into each, and
-    /// twelve more into the first one. Returns its result, and the data.
+    /// Blocks of 64 positions, and the size of one.
+    const SIZES: (Bytes, Bytes) = (Bytes::mib(1), Bytes::kib(16));
+
+    /// Makes a test after sequential writes into six blocks of this size: this number into each, and twelve
+    /// more into the first one. Returns its result, and the data.
     fn after_writes<T>(
         device: &mut dyn Device,
+        (erase_block, request): (Bytes, Bytes),
         written: u32,
         test: impl FnOnce(&mut Search<'_, '_>, &BlockPool, &Posterior) -> T,
     ) -> (T, OpenUnitsData) {
-        let erase_block = Bytes::mib(1);
         let blocks = EraseBlocks::to_write(&*device, erase_block).unwrap();
         let (budget, estimate, mut observer) = (Budget::UNLIMITED, Estimate::default(), Silent);
         let session = Session::begin("test", estimate, device, &budget, &mut observer, 1);
         let mut data = OpenUnitsData::default();
-        let experiment = OpenUnits::new(erase_block, Some(Bytes::kib(16)), 1);
+        let experiment = OpenUnits::new(erase_block, Some(request), 1);
         let mut search = Search::new(experiment, session, blocks, &mut data);
         let mut pool = search.pool(Order::Linear);
         assert_eq!(search.rounds(&mut pool, 1, 12), Ok(true));
@@ -315,12 +318,26 @@ mod tests {
             let mut random = evidence::posterior_with_freed_slots(&[], sequential, 9);
             search.evictions_repeat(pool, &[0, 1, 2, 3, 4, 5], evicted, &mut random).unwrap()
         };
-        after_writes(&mut device, written, test).0
+        after_writes(&mut device, SIZES, written, test).0
+    }
+
+    /// Two rounds of five blocks write 20 of at most 24 MiB. A third one, for which there is no room, is not
+    /// needed.
+    #[test]
+    fn large_evictions_repeat_if_the_rounds_that_may_be_written_met_them() {
+        let mut device = MemoryDevice::new(Bytes::mib(256));
+        let sizes = (Bytes::mib(32), Bytes::mib(1));
+        let test = |search: &mut Search<'_, '_>, pool: &BlockPool, sequential: &Posterior| {
+            let mut random = evidence::posterior_with_freed_slots(&[], sequential, 9);
+            search.evictions_repeat(pool, &[1, 2, 3, 4, 5], 0, &mut random).unwrap()
+        };
+        assert!(after_writes(&mut device, sizes, 2, test).0);
     }
 
     #[test]
     fn evictions_repeat_only_if_every_round_was_made_and_met_them() {
         assert!(evictions_repeat(2, 0), "there is room for three rounds");
+        assert!(evictions_repeat(16, 0), "36 positions are enough for three, though not for four");
         assert!(!evictions_repeat(2, 7), "of six blocks seven cannot be slow");
         assert!(!evictions_repeat(30, 0), "22 positions are too few for a second round");
     }
@@ -338,7 +355,7 @@ mod tests {
                 writes.update(|writes| writes + u32::from(is_write));
                 if is_write && writes.get() == stalled { STALL } else { Duration::from_micros(100) }
             });
-            let (continued, data) = after_writes(&mut device, 2, |search, pool, sequential| {
+            let (continued, data) = after_writes(&mut device, SIZES, 2, |search, pool, sequential| {
                 search.data.cells.clear();
                 search.continue_each(pool, sequential, 6)
             });

@@ -285,3 +285,94 @@ pub(super) fn oldest_first(pool: &BlockPool, posterior: &Posterior, number: usiz
     members.reverse();
     members
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::layer::Budget;
+    use flashscope_device::memory::{MemoryDevice, TimedDevice};
+    use flashscope_record::observation::Times;
+
+    use super::*;
+    use crate::contract::{Estimate, Silent};
+    use crate::session::range;
+
+    #[test]
+    fn a_test_that_others_disturb_leaves_what_was_measured_before_it() {
+        let erase_block = Bytes::mib(1);
+        let mut device = MemoryDevice::new(Bytes::mib(64));
+        let blocks = EraseBlocks::to_write(&device, erase_block).unwrap();
+        let (budget, estimate, mut observer) = (Budget::UNLIMITED, Estimate::default(), Silent);
+        let session = Session::begin("test", estimate, &mut device, &budget, &mut observer, 1);
+        let cell = |kib| {
+            let times = Times::Each(vec![Duration::from_millis(1)]);
+            OpenUnitsCell::round_robin((Order::Linear, 1, Bytes::kib(kib)), times)
+        };
+        let (cells, rewritten) = (vec![cell(64), cell(32)], vec![cell(128)]);
+        let before = OpenUnitsData { cells, rewritten, ..OpenUnitsData::default() };
+        let mut data = before.clone();
+        let mut search = Search::new(OpenUnits::new(erase_block, None, 1), session, blocks, &mut data);
+        for over_data in [false, true] {
+            search.over_data = over_data;
+            let result = search.undisturbed(|search, _| {
+                search.cells_mut().push(cell(16));
+                search.is_disturbed = true;
+                Ok(Some(()))
+            });
+            assert_eq!(result, Ok(None));
+        }
+        drop(search);
+        assert_eq!(data, before);
+    }
+
+    /// Under random eviction K blocks take a few K² writes.
+    #[test]
+    fn a_search_with_smaller_requests_may_make_16_times_as_many_writes() {
+        let erase_block = Bytes::mib(1);
+        let mut device = MemoryDevice::new(Bytes::mib(64));
+        let blocks = EraseBlocks::to_write(&device, erase_block).unwrap();
+        let (budget, estimate, mut observer) = (Budget::UNLIMITED, Estimate::default(), Silent);
+        let session = Session::begin("test", estimate, &mut device, &budget, &mut observer, 1);
+        let mut data = OpenUnitsData::default();
+        let experiment = OpenUnits { units_max: 20, ..OpenUnits::new(erase_block, None, 1) };
+        let mut search = Search::new(experiment, session, blocks, &mut data);
+        assert_eq!(search.writes_max(), 480, "24 for each of 20 blocks");
+        search.request = Bytes::kib(32);
+        assert_eq!(search.writes_max(), 480 * 16);
+    }
+
+    /// Whether the searches have spent what they may after one write of this size and time: the sequential
+    /// one, the random one, and the one over data. They may write 10 MiB in all.
+    fn are_spent(written: Bytes, seconds: u64) -> [bool; 3] {
+        let mut device =
+            TimedDevice::new(MemoryDevice::new(Bytes::mib(64)), |_| Duration::from_secs(seconds));
+        let erase_block = Bytes::mib(1);
+        let blocks = EraseBlocks::to_write(&device, erase_block).unwrap();
+        let (budget, estimate, mut observer) = (Budget::UNLIMITED, Estimate::default(), Silent);
+        let session = Session::begin("test", estimate, &mut device, &budget, &mut observer, 1);
+        let experiment = OpenUnits { bytes_max: Bytes::mib(10), ..OpenUnits::new(erase_block, None, 1) };
+        let mut data = OpenUnitsData::default();
+        let mut search = Search::new(experiment, session, blocks, &mut data);
+        search.session.write(range(Bytes::ZERO, written)).unwrap();
+        let [linear, random] = [Order::Linear, Order::Random].map(|order| search.is_spent(order));
+        search.over_data = true;
+        [linear, random, search.is_spent(Order::Linear)]
+    }
+
+    #[test]
+    fn sequential_search_leaves_bytes_and_time_to_those_after_it() {
+        let [none, first, all] = [[false; 3], [true, false, false], [true; 3]];
+        let sector = Bytes::new(512);
+        for (written, seconds, expected) in [
+            (Bytes::mib(8) - sector, 1, none),
+            (Bytes::mib(8), 1, first),
+            (Bytes::mib(10) - sector, 1, first),
+            (Bytes::mib(10), 1, all),
+            (sector, 799, none),
+            (sector, 800, first),
+            (sector, 1499, first),
+            (sector, 1500, all),
+        ] {
+            assert_eq!(are_spent(written, seconds), expected, "{written} in {seconds} s");
+        }
+    }
+}

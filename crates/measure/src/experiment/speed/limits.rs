@@ -130,3 +130,22 @@ pub(super) fn requests_max(case: SpeedCase, is_first: bool, is_thorough: bool, c
         usual
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn random_writes_go_on_for_eight_times_as_long_while_their_speed_changes() {
+        let most = |direction, request, capacity| {
+            let case = SpeedCase { direction, order: Order::Random, request, queue_depth: 1 };
+            requests_max(case, false, false, capacity)
+        };
+        let (small, large) = (Bytes::kib(64), Bytes::gib(128));
+        assert_eq!(most(Direction::Write, small, large), 8 * 16_384);
+        assert_eq!(most(Direction::Write, Bytes::mib(1), large), 8 * 1024, "1 GiB is usual");
+        assert_eq!(most(Direction::Write, small, Bytes::gib(16)), 2 * 16_384, "an eighth of the device");
+        assert_eq!(most(Direction::Write, small, Bytes::gib(4)), 16_384, "no fewer than usual");
+        assert_eq!(most(Direction::Read, small, large), 16_384, "reads");
+    }
+}

@@ -143,3 +143,41 @@ impl StoppingRule {
 fn is_open(cell: &SpeedCell) -> bool {
     is_vague(cell) || cell.case.direction == Direction::Write && is_changing(cell)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell(request: Bytes) -> SpeedCell {
+        let order = Order::Linear;
+        SpeedCell::new(SpeedCase { direction: Direction::Write, order, request, queue_depth: 1 })
+    }
+
+    /// Whether small writes end after 11 s without a stall, at 1 MiB/s. Large writes before them stalled five
+    /// times, each time after this number of seconds, for a tenth of it.
+    fn ends_before_a_stall(seconds_between: u32, is_thorough: bool) -> bool {
+        let (second, mut ended) = (Duration::from_secs(1), Duration::ZERO);
+        let (mut large, mut small) = (cell(Bytes::mib(1)), cell(Bytes::kib(64)));
+        for index in 1..=seconds_between * 5 {
+            let is_stalled = index.is_multiple_of(seconds_between);
+            let took = if is_stalled { second + second * seconds_between / 10 } else { second };
+            ended += took;
+            large.keep(took, ended);
+        }
+        for index in 1..=11 * 16 {
+            small.keep(second / 16, second * index / 16);
+        }
+        let data = SpeedData { cells: vec![large], is_thorough, ..SpeedData::default() };
+        let mut rule = StoppingRule::new(small.case, &data, Bytes::gib(16), Extent::thorough_if(is_thorough));
+        rule.is_enough(&small, second * 11)
+    }
+
+    /// Four stalls within four minutes, or two within an hour in a thorough row.
+    #[test]
+    fn row_waits_for_known_stalls_only_if_enough_of_them_come_in_time() {
+        assert!(!ends_before_a_stall(50, false), "four take 220 s");
+        assert!(ends_before_a_stall(100, false), "two take 220 s, four 440 s");
+        assert!(!ends_before_a_stall(1000, true), "two take 2200 s, four 4400 s");
+        assert!(ends_before_a_stall(2000, true), "two take 4400 s");
+    }
+}

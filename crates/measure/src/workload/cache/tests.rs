@@ -140,6 +140,15 @@ fn each_layer_has_its_own_throughput() {
 }
 
 #[test]
+fn reading_ends_with_the_request_that_reaches_its_time() {
+    // Ten requests of 2 MiB at 20 MB/s.
+    let duration = Duration::from_nanos(1_048_576_000);
+    let workload = CacheWorkload { rounds: 1, duration };
+    let readings = workload.measure(&mut Fake::new(Bytes::gib(1)), &Interrupt::default(), &mut |_| {});
+    assert_eq!(readings.unwrap()[2].bytes, Bytes::mib(20));
+}
+
+#[test]
 fn page_cache_that_is_not_dropped_shows_in_the_device_bytes() {
     let mut fake = Fake { keeps_cache: true, ..Fake::new(Bytes::mib(16)) };
     let readings = measured(&mut fake).unwrap();

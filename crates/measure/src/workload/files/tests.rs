@@ -251,6 +251,9 @@ fn pilots_reduce_the_number_of_files_on_a_slow_stick() {
     let files = data.rounds[0].small.files;
     assert!((290..=300).contains(&files), "{files} files of 100 ms in 30 s");
     assert!(events[0].contains("Pilot { files: 128") && events[1].contains("CountReduced"), "{events:?}");
+    let expected = events[0].split_once("expected_s: ").unwrap().1.trim_end_matches(" }");
+    let expected: f64 = expected.parse().unwrap();
+    assert!((expected - 100.8).abs() < 0.1, "{expected} s for 1000 files of 100.8 ms");
     let fixed = FilesWorkload { may_reduce_count: false, ..slow };
     let (_, data, _) = measured(&mut Fake::new(milliseconds(100), 10.0), &fixed);
     assert_eq!(data.rounds[0].small.files, 1000);

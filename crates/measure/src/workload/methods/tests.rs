@@ -146,8 +146,10 @@ fn each_round_starts_with_another_method() {
 
 #[test]
 fn agreeing_rounds_end_the_measurement() {
-    let (measured, _) = measured(&mut Fake::new(50.0), settings(None, None));
+    let (measured, events) = measured(&mut Fake::new(50.0), settings(None, None));
     assert_eq!((measured.rounds, measured.ended), (5, Ok(())));
+    let is_reduced = |event: &MethodsEvent| matches!(event, MethodsEvent::SizeReduced { .. });
+    assert!(!events.iter().any(is_reduced), "{events:?}");
 }
 
 #[test]

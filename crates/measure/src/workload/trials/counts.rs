@@ -147,6 +147,16 @@ mod tests {
         assert_eq!(changes, []);
     }
 
+    /// Seven files of a cluster each take exactly seven tenths of ten clusters.
+    #[test]
+    fn files_that_fill_their_share_of_the_space_fit() {
+        let (small, time) = (model(TrialWorkload::Small, 7, Bytes::kib(4)), Duration::from_secs(900));
+        let changes =
+            |kib| choose_counts(std::slice::from_ref(&small), &[pilot(Bytes::kib(kib), None)], time);
+        assert_eq!(changes(40), []);
+        assert_eq!(changes(39), [(TrialWorkload::Small, None)]);
+    }
+
     #[test]
     fn slow_stick_shortens_the_tree_and_keeps_what_fits_beside_it() {
         let changes = choose_counts(&models(), &[pilot(Bytes::gib(4), None)], Duration::from_secs(200));

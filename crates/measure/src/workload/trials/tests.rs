@@ -304,6 +304,11 @@ fn budget_reduces_the_files_and_ends_the_rounds() {
     let workload = TrialsWorkload { time_budget: Duration::from_secs(1), ..workload };
     let (_, data, _) = measured(&mut slow, &workload, &Interrupt::default());
     assert_eq!((data.rounds, data.ended, data.models[0].count()), (1, Some(RoundsEnd::Budget), 100));
+    // If that was the only one asked for, nothing is missing.
+    let workload = TrialsWorkload { rounds: Some(1), ..workload };
+    let mut slow = Fake::new(&[("ext4", 1000), ("vfat", 2000)]);
+    let (_, data, _) = measured(&mut slow, &workload, &Interrupt::default());
+    assert_eq!((data.rounds, data.ended), (1, Some(RoundsEnd::Complete)));
 }
 
 #[test]
