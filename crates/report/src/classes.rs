@@ -258,10 +258,13 @@ pub fn reason(why: Untestable) -> String {
 mod tests {
     use std::time::Duration;
 
-    use flashscope_device::Bytes;
+    use flashscope_device::{ByteRange, Bytes};
     use flashscope_infer::classes::Requirement;
     use flashscope_record::claims::SpeedMark;
-    use flashscope_record::observation::{Conditions, Ended, Observations, Piece, Source, SustainedData};
+    use flashscope_record::observation::{
+        AlignData, Conditions, Ended, Observations, Piece, Source, SpeedCase, SpeedCell, SpeedData,
+        SustainedData,
+    };
 
     use super::*;
 
@@ -307,5 +310,62 @@ mod tests {
         let mark = SpeedMark::ApplicationClass(1);
         let missed = ClassResult { mark, verdict: ClassVerdict::Fail, tests: vec![test] };
         assert_eq!(slow_units(&classes_of(&card(mark)), &missed), None);
+    }
+
+    /// Random reads and writes over the first bytes of a card, of about 10 ms each.
+    fn random_requests(range: Bytes) -> Observations {
+        let cell = |direction| {
+            let (order, request) = (Order::Random, RANDOM_REQUEST);
+            let mut cell = SpeedCell::new(SpeedCase { direction, order, request, queue_depth: 1 });
+            let mut ended = Duration::ZERO;
+            for index in 0..400 {
+                let took = Duration::from_millis(10 + index % 2);
+                ended += took;
+                cell.keep(took, ended);
+            }
+            cell
+        };
+        let cells = [Direction::Read, Direction::Write].map(cell).into();
+        let region = Some(ByteRange::new(Bytes::ZERO, range));
+        let conditions =
+            Conditions { source: Source::Measured, capacity: None, region, is_in_file: false, seed: 1 };
+        let data = Data::Speed(SpeedData { cells, ..SpeedData::default() });
+        Observations { data, conditions, ended: Ended::Complete }
+    }
+
+    #[test]
+    fn other_reports_have_classes_if_they_are_claimed_or_checked_or_all_of_them_were_tested() {
+        let claimed = card(SpeedMark::SpeedClass(4));
+        assert!(section(&claimed).is_some());
+        let mut stream = claimed.clone();
+        stream.attachment.claims.marks.clear();
+        assert_eq!(section(&stream), None, "random requests were not measured");
+        let and = |others: Observations| {
+            let mut run = stream.clone();
+            run.observations.push(others);
+            section(&run).is_some()
+        };
+        assert!(and(random_requests(RANDOM_RANGE)));
+        assert!(!and(random_requests(Bytes::gib(8))), "a class needs only a small range");
+        let checked =
+            Observations { data: Data::Align(AlignData::default()), ..random_requests(Bytes::gib(8)) };
+        assert!(and(checked));
+    }
+
+    /// What is said of these observations where nothing is claimed.
+    fn said_without_claims(observations: Vec<Observations>) -> String {
+        let mut run = card(SpeedMark::SpeedClass(4));
+        run.attachment.claims.marks.clear();
+        run.observations = observations;
+        text(&classes_of(&run)).headline.as_str().to_owned()
+    }
+
+    #[test]
+    fn classes_that_nothing_claims_are_reached_missed_or_not_testable() {
+        assert_eq!(said_without_claims(Vec::new()), "No class can be tested here.");
+        let stream = card(SpeedMark::SpeedClass(4)).observations;
+        assert_eq!(said_without_claims(stream), "Reaches C4.");
+        let random = vec![random_requests(RANDOM_RANGE)];
+        assert_eq!(said_without_claims(random), "Misses A1; the others cannot be tested here.");
     }
 }

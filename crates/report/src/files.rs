@@ -362,6 +362,23 @@ mod tests {
     }
 
     #[test]
+    fn time_to_read_a_file_is_the_median_of_all_rounds_and_what_99_per_cent_need() {
+        let milliseconds = |range: std::ops::RangeInclusive<u64>| -> Vec<u64> {
+            range.map(|milliseconds| milliseconds * 1_000_000).collect()
+        };
+        let mut data = sample(160.0);
+        data.rounds.push(data.rounds[0].clone());
+        data.rounds[0].small.each_read_ns = milliseconds(1..=50);
+        data.rounds[1].small.each_read_ns = milliseconds(51..=101);
+        let report = text(&data, 200, Style::Plain);
+        for time in ["51.0 ms, 99 % within 100 ms", "2.00 ms, 99 % within 2.00 ms"] {
+            assert!(report.contains(time), "{time}: {report}");
+        }
+        data.rounds.iter_mut().for_each(|round| round.large.each_read_ns.clear());
+        assert_eq!(each_read(&data, |round| &round.large), "unknown");
+    }
+
+    #[test]
     fn whole_blocks_are_not_reported_as_metadata() {
         let mut data = sample(44.0);
         data.cluster = Bytes::kib(4);

@@ -344,3 +344,51 @@ impl Text {
         self.text.push('\n');
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::Bytes;
+    use flashscope_layout::{Chs, Identity, Medium, Wish};
+
+    use super::*;
+
+    /// The text of a plan for an empty disk, with this geometry in its CHS fields.
+    fn text_with(chs: Option<Chs>) -> String {
+        let medium = Medium {
+            target: "/dev/sdb".to_owned(),
+            capacity: Bytes::gib(8),
+            true_size: None,
+            logical_block: Bytes::new(512),
+            erase_block: EraseBlock { size: Bytes::mib(4), source: EraseBlockSource::Given },
+            fat_area: None,
+            identity: Identity::default(),
+        };
+        let wish = Wish { chs, ..Wish::new(Purpose::LinuxData, 1) };
+        let plan = flashscope_layout::plan(&medium, &wish).unwrap();
+        let present = Present { table: None, problems: Vec::new(), volumes: Vec::new() };
+        let page = Page {
+            plan: &plan,
+            present: &present,
+            disk: "/dev/sdb",
+            options: "",
+            image: None,
+            commands: &[],
+            plan_file: None,
+            keeps_files: false,
+        };
+        text(&page, 200)
+    }
+
+    #[test]
+    fn fields_that_sfdisk_cannot_write_are_named_only_where_a_geometry_is_pretended() {
+        let pretended = text_with(Some(Chs { heads: 224, sectors: 56 }));
+        for line in [
+            "  Its CHS fields are those of 224 heads and 56 sectors a track.",
+            "  sfdisk has no option for the CHS fields; --script and apply write them.",
+        ] {
+            assert!(pretended.lines().any(|other| other == line), "{line}: {pretended}");
+        }
+        let usual = text_with(None);
+        assert!(!usual.contains("CHS"), "{usual}");
+    }
+}

@@ -62,3 +62,18 @@ pub fn headline(run: &RunFile) -> Option<String> {
         [Direction::Read, Direction::Write].into_iter().filter_map(fastest).map(text).collect();
     Some(format!("{} measured: {}", printable(program), parts.join("; ")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_thread_is_not_named_and_several_are_counted() {
+        let named = |threads: Option<u32>| {
+            let row = PublishedSpeed::new(Direction::Read, 1e6);
+            name(&PublishedSpeed { queue_depth: Some(8), threads, ..row })
+        };
+        let alone = "read, queue depth 8";
+        assert_eq!([None, Some(1), Some(2)].map(named), [alone, alone, "read, queue depth 8, 2 threads"]);
+    }
+}

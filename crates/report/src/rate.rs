@@ -106,6 +106,7 @@ mod tests {
     fn pooled_means_are_weighted_by_their_requests() {
         let rate = |seconds, requests| Rate::new(Bytes::kib(4), Statistic::Mean, seconds, requests).unwrap();
         assert!((rate(1.0, Some(3)).pooled_with(rate(5.0, Some(1))).seconds - 2.0).abs() < 1e-9);
+        assert!((rate(1.0, Some(1)).pooled_with(rate(5.0, Some(3))).seconds - 4.0).abs() < 1e-9);
         assert!((rate(1.0, None).pooled_with(rate(5.0, None)).seconds - 3.0).abs() < 1e-9);
     }
 }

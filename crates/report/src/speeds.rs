@@ -99,7 +99,36 @@ fn nearest(bytes: Bytes, step: Bytes) -> Bytes {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use flashscope_infer::streams::speed::speed;
+    use flashscope_record::finding::Cached;
+
     use super::*;
+
+    /// Sequential writes of 1 MiB, which take 10 and 11 ms.
+    #[test]
+    fn row_says_whether_its_speed_is_that_of_a_cache() {
+        let case = SpeedCase {
+            direction: Direction::Write,
+            order: Order::Linear,
+            request: Bytes::mib(1),
+            queue_depth: 1,
+        };
+        let mut cell = SpeedCell::new(case);
+        let mut ended = Duration::ZERO;
+        for index in 0..400 {
+            let took = Duration::from_millis(10 + index % 2);
+            ended += took;
+            cell.keep(took, ended);
+        }
+        let mut speed = speed(&cell, None).unwrap();
+        let figure = |speed: Option<&Speed>| row(case, speed)[1].clone();
+        assert_eq!(figure(Some(&speed)), "99.9");
+        speed.cached = Some(Cached::PageCache);
+        assert_eq!(figure(Some(&speed)), "99.9 (cached)");
+        assert_eq!(figure(None), "unknown");
+    }
 
     #[test]
     fn sizes_are_rounded_to_three_digits() {

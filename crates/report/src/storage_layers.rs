@@ -333,6 +333,15 @@ mod tests {
     }
 
     #[test]
+    fn a_page_cache_slower_than_the_device_is_explained_and_one_as_fast_is_not() {
+        let text = |megabytes| layers(megabytes, 100).text(200, Style::Plain);
+        let slower = text(48.0);
+        assert!(slower.contains("the device alone is 1.2 times as fast"), "{slower}");
+        let alike = text(40.0);
+        assert!(!alike.contains("the device alone"), "{alike}");
+    }
+
+    #[test]
     fn holes_and_speeds_of_memory_are_not_the_devices_speed() {
         let plain = |change: fn(&mut LayerSpeed)| {
             let mut comparison = LayerComparison { link: None, ..layers(30.0, 100) };
@@ -360,6 +369,9 @@ mod tests {
                 "{some}"
             );
         }
+        let few = plain(|speed| speed.holes = Bytes::mib(2));
+        assert!(few.device().is_some(), "2 % of what was read may lie in holes");
+        assert!(plain(|speed| speed.holes = Bytes::mib(3)).device().is_none());
     }
 
     #[test]

@@ -200,6 +200,9 @@ mod tests {
         assert!(of(timing(WriteMethod::Random, 11.0, 11.5, Some(10.9))).contains("source"));
         assert!(of(timing(WriteMethod::FlushEach, 20.0, 20.0, None)).contains("2.0 times as slow"));
         assert_eq!(of(timing(WriteMethod::Direct, 10.0, 10.1, None)), "");
+        let slightly = of(timing(WriteMethod::Direct, 10.0, 12.0, None));
+        assert!(slightly.contains("1.2 times the durable speed"), "{slightly}");
+        assert_eq!(of(timing(WriteMethod::Direct, 10.0, 11.0, None)), "", "10 % are little");
         let direct = of(timing(WriteMethod::Direct, 5.0, 10.0, None));
         assert!(direct.contains("own cache") && !direct.contains("page cache"), "{direct}");
     }
@@ -230,6 +233,9 @@ mod tests {
         assert!(first_reasons(&data).contains("5.0 times as fast as other data"));
         data.timings.push(timing(WriteMethod::Direct, 1.9, 1.9, None));
         assert!(!first_reasons(&data).contains("as other data"), "{}", first_reasons(&data));
+        let written_in = |seconds| reasons_for(&[timing(WriteMethod::Zeros, 0.1, seconds, None)], &[10.0]);
+        assert!(written_in(7.0).contains("1.4 times as fast as other data"), "{}", written_in(7.0));
+        assert!(!written_in(9.0).contains("as other data"), "11 % are little: {}", written_in(9.0));
     }
 
     #[test]

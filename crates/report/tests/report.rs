@@ -71,6 +71,8 @@ fn the_brief_report_is_one_line_without_escapes() {
         let line = brief(report);
         assert!(!line.chars().any(char::is_control), "{name}: {line:?}");
         assert_eq!(line.contains(": unknown: "), report.findings.is_empty(), "{name}: {line}");
+        let figures = "page 32 KiB (96 %), write unit 64 KiB (86 %)";
+        assert!(name != "measured" || line.contains(figures), "{line}");
     });
 }
 
@@ -514,4 +516,39 @@ fn the_conditions_of_write_methods_have_methods_and_rounds_but_no_seed() {
     // A long reason wraps and is not cut off.
     assert!(page.contains("<td>early: interrupted after 6 rounds</td>"), "{page}");
     assert!(page.contains(".conditions .scroll td { white-space: normal; }"));
+}
+
+#[test]
+fn page_of_write_methods_has_their_table_if_a_round_was_completed() {
+    let page = |timings: Vec<MethodTiming>| {
+        let mut run = sample::run();
+        run.observations.truncate(1);
+        run.observations[0].data = Data::Methods(MethodsData { timings, ..MethodsData::default() });
+        html(&Report::new(&run, &[]))
+    };
+    let timing = MethodTiming {
+        method: WriteMethod::Direct,
+        bytes: Bytes::mib(8),
+        reported_s: 1.0,
+        durable_s: 1.0,
+        source_s: None,
+    };
+    let title = "<h2>Write methods</h2>";
+    let measured = page(vec![timing]);
+    assert!(measured.contains(title) && measured.contains("<td>8.39 MB/s</td>"), "{measured}");
+    let empty = page(Vec::new());
+    assert!(!empty.contains(title), "{empty}");
+}
+
+/// Blocks are numbered from 1.
+#[test]
+fn end_of_the_fat_area_is_drawn_between_its_last_block_and_the_next() {
+    let run = sample::run();
+    let area = Value::Bytes(Bytes::mib(16));
+    let findings = [Finding::exact(FindingId::FatAreaBytes, area, Confidence::new(0.9), figures())];
+    let charts = chart::charts(&Report::new(&run, &findings));
+    let fat_area = charts.iter().find(|chart| chart.id == "fat-area-random").unwrap();
+    let lines: Vec<(f64, &str)> =
+        fat_area.annotations.iter().map(|line| (line.x, line.label.as_str())).collect();
+    assert_eq!(lines, [(2.5, "FAT area 16 MiB")]);
 }

@@ -170,11 +170,17 @@ mod tests {
 
     #[test]
     fn a_single_value_has_an_axis() {
-        for (scale, value) in
-            [(Scale::Linear, 0.0), (Scale::Linear, -2.0), (Scale::Log2, 1.0), (Scale::Log10, 7.0)]
-        {
+        let root = 10_f64.sqrt();
+        for (scale, value, low, high) in [
+            (Scale::Linear, 0.0, -1.0, 1.0),
+            (Scale::Linear, -2.0, -3.0, -1.0),
+            (Scale::Linear, 6.0, 3.0, 9.0),
+            (Scale::Log2, 1.0, 0.5, 2.0),
+            (Scale::Log10, 7.0, 7.0 / root, 7.0 * root),
+        ] {
             let axis = Axis::around("one", Unit::Number, scale, [value].into_iter()).unwrap();
-            assert!(axis.low < axis.high && axis.position(value).is_some(), "{axis:?}");
+            let is_met = (axis.low - low).abs() < 1e-9 && (axis.high - high).abs() < 1e-9;
+            assert!(is_met && axis.position(value).is_some(), "{axis:?}");
         }
     }
 }

@@ -67,6 +67,8 @@ mod tests {
         assert_eq!((near.scale, near.low), (Scale::Linear, 0.0));
         let far = axis(&[1.0, 1000.0, 0.0, f64::NAN]).unwrap();
         assert!(far.scale == Scale::Log10 && far.low > 0.0 && far.title.contains("logarithmic"));
+        let only = axis(&[5.0]).unwrap();
+        assert!(only.scale == Scale::Linear && only.low == 0.0 && only.high > 5.0, "{only:?}");
         assert_eq!(axis(&[0.0, f64::INFINITY]), None);
     }
 }

@@ -187,14 +187,31 @@ mod tests {
 
     use super::*;
 
+    /// A stream of these numbers of MB, and their milliseconds.
+    fn stream(pieces: &[(u32, u64)]) -> SustainedData {
+        let piece = |(requests, milliseconds): &(u32, u64)| Piece {
+            requests: *requests,
+            time: Duration::from_millis(*milliseconds),
+        };
+        SustainedData {
+            request: Bytes::new(1_000_000),
+            pieces: pieces.iter().map(piece).collect(),
+            ..SustainedData::default()
+        }
+    }
+
+    #[test]
+    fn point_of_a_line_is_the_speed_since_the_previous_one_after_a_quarter_more_bytes() {
+        let sustained_write = stream(&[(2, 100), (0, 5000), (4, 400), (1, 100), (1, 400)]);
+        let device = Compared { name: String::new(), sustained_write: &sustained_write, sustained: None };
+        let points: Vec<(f64, f64)> =
+            device.points().iter().map(|point| (point.x / 1e6, (point.y / 1e5).round() / 10.0)).collect();
+        assert_eq!(points, [(2.0, 20.0), (6.0, 10.0), (8.0, 4.0)]);
+    }
+
     #[test]
     fn speed_of_the_first_bytes_counts_a_part_of_the_piece_they_end_in() {
-        let piece = |requests, milliseconds| Piece { requests, time: Duration::from_millis(milliseconds) };
-        let sustained_write = SustainedData {
-            request: Bytes::new(1_000_000),
-            pieces: vec![piece(2, 100), piece(0, 5000), piece(4, 400)],
-            ..SustainedData::default()
-        };
+        let sustained_write = stream(&[(2, 100), (0, 5000), (4, 400)]);
         let device = Compared { name: String::new(), sustained_write: &sustained_write, sustained: None };
         let speed = |megabytes: f64| {
             let speed = device.speed_of_first(megabytes * 1e6)?;
@@ -203,5 +220,16 @@ mod tests {
         let seen = [1.0, 2.0, 3.0, 6.0].map(speed);
         assert_eq!(seen, [Some(20.0), Some(20.0), Some(15.0), Some(12.0)]);
         assert_eq!(speed(6.1), None, "fewer were written");
+    }
+
+    /// The first MB took no time that the clock shows, so it has no speed of its own.
+    #[test]
+    fn bytes_that_took_no_time_have_no_point() {
+        let sustained_write = SustainedData {
+            request: Bytes::new(100_000),
+            ..stream(&[(10, 0), (10, 100), (4, 40), (1, 10), (6, 60)])
+        };
+        let device = Compared { name: String::new(), sustained_write: &sustained_write, sustained: None };
+        assert_eq!(line(0, &device).points, [Point::new(2e6, 2e7), Point::new(2.5e6, 1e7)]);
     }
 }

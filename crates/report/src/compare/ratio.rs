@@ -109,6 +109,12 @@ pub fn sentences(devices: &[Compared<'_>]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use flashscope_device::Bytes;
+    use flashscope_record::finding::{Confidence, Evidence, Finding, FindingId, StreamEvidence};
+    use flashscope_record::observation::{Piece, SustainedData};
+
     use super::*;
 
     fn speed(likely: f64, low: f64, high: f64) -> Speed {
@@ -123,5 +129,40 @@ mod tests {
         assert!(high < 4.0 * 42.0 / 40.0 * 10.0 / 9.0 && high > 4.0 * 10.0 / 9.0, "{high}");
         let (_, low, high) = speed(40.0, 38.0, 42.0).over(speed(10.0, 10.0, 10.0));
         assert!((low - 3.8).abs() < 1e-9 && (high - 4.2).abs() < 1e-9, "an exact speed adds nothing");
+    }
+
+    /// A device with this sustained speed and its interval, MB/s. Without one it has its speed so far.
+    fn device<'a>(name: &str, stream: &'a SustainedData, sustained: Option<[f64; 3]>) -> Compared<'a> {
+        let sustained = sustained.map(|speeds| {
+            let [likely, low, high] = speeds.map(|speed| Value::BytesPerSecond(speed * 1e6));
+            let written = StreamEvidence::OverParts {
+                written: Bytes::gib(4),
+                seconds: 100.0,
+                after: None,
+                spread: 0.01,
+            };
+            let (id, evidence) = (FindingId::SustainedWriteBytesPerS, Evidence::Stream(written));
+            Finding::exact(id, likely, Confidence::new(0.95), evidence).within(low, high)
+        });
+        Compared { name: name.to_owned(), sustained_write: stream, sustained }
+    }
+
+    /// A stream of 1 MiB in 0.1 s each: 10.5 MB/s.
+    #[test]
+    fn a_ratio_is_limited_to_what_was_measured_unless_both_speeds_are_sustained() {
+        let piece = Piece { requests: 1, time: Duration::from_millis(100) };
+        let stream =
+            SustainedData { request: Bytes::mib(1), pieces: vec![piece; 48], ..SustainedData::default() };
+        let said = |slower: Option<[f64; 3]>| {
+            let devices =
+                [device("better", &stream, Some([40.0, 38.0, 42.0])), device("cheap", &stream, slower)];
+            sentences(&devices).concat()
+        };
+        assert_eq!(said(Some([10.0; 3])), "better writes 4.0 times as fast as cheap (3.8 to 4.2).");
+        let so_far = "better writes 3.8 times as fast as cheap, as far as was measured (";
+        assert!(said(None).starts_with(so_far), "{}", said(None));
+        let near =
+            "Whether better or cheap writes faster in a long stream is not certain: 1.2 times (0.9 to 1.7).";
+        assert_eq!(said(Some([33.0, 24.0, 42.0])), near);
     }
 }

@@ -125,6 +125,9 @@ fn chart_has_one_interval_for_each_known_effect() {
         chart.y.low <= low && high <= chart.y.high && low <= point.y && point.y <= high
     };
     assert!(chart.series.iter().flat_map(|series| &series.points).all(within));
+    // Twelve effects, each in the middle of its part of the axis.
+    let line_at_1: Vec<f64> = chart.series[0].points.iter().map(|point| point.x).collect();
+    assert_eq!((line_at_1, chart.x.low, chart.x.high), (vec![0.5, 12.5], 0.5, 12.5));
     let page = html_page("virtual stick: <b>", &[nested(0.02)], &[Sentence::new("a note")]);
     assert!(page.contains("they only pay together") && page.contains("virtual stick: &lt;b&gt;"), "{page}");
     assert!(page.contains("<svg") && page.contains("A note."));

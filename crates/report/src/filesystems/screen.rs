@@ -205,6 +205,7 @@ mod tests {
     use flashscope_record::{Trial, Writeback};
 
     use super::*;
+    use crate::chart::Colour;
     use crate::filesystems::{Fewer, TrialSource, html_page};
 
     /// `count` filesystems with late and early writeback, each of the first ten twice as slow as the last.
@@ -319,6 +320,15 @@ mod tests {
         let all = with(3, |compared| text(compared, 80, Style::Plain, true));
         assert!(all.contains("Late and early writeback") && !all.contains("were not both"), "{all}");
         assert!(all.contains("Source tree: take ext4-stripe."), "{all}");
+        let late = trials(3).into_iter().filter(|trial| trial.writeback == Writeback::Late);
+        let summary = Summary::of(&late.collect::<Vec<_>>());
+        let alone =
+            with(0, |compared| text(&Compared { summary: &summary, ..*compared }, 80, Style::Plain, true));
+        let words = alone.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            words.contains("late and early were not both") && !words.contains("Late and early writeback"),
+            "{alone}"
+        );
     }
 
     #[test]
@@ -326,5 +336,30 @@ mod tests {
         let page = with(5, html_page);
         assert_eq!(page.matches("<svg").count(), 12, "wide and narrow for six tables");
         assert!(page.contains("sim:&lt;x&gt;") && !page.contains("sim:<x>"));
+    }
+
+    #[test]
+    fn bar_of_what_sticks_are_sold_with_is_red_and_of_the_fastest_green() {
+        let expected = [
+            ("ext4-stripe", Colour::Green),
+            ("ext4-nojournal", Colour::Blue),
+            ("vfat", Colour::Red),
+            ("vfat-flush", Colour::Red),
+            ("filesystem-4", Colour::Blue),
+        ];
+        for chart in with(5, charts) {
+            let seen: Vec<(&str, Colour)> =
+                chart.bars.iter().map(|bar| (bar.name.as_str(), bar.colour)).collect();
+            assert_eq!(seen, expected, "{}", chart.title);
+        }
+    }
+
+    /// The names take 11 columns, each of six figures takes 8, and an interval 14 or more.
+    #[test]
+    fn interval_is_left_out_where_only_the_other_columns_fit() {
+        let screen = with(1, |compared| text(compared, 60, Style::Plain, false));
+        let row = format!("ext4-stripe{}", "  3.00 s".repeat(6));
+        assert!(screen.lines().any(|line| line == row), "{screen}");
+        assert!(!screen.contains("95 % interval"), "{screen}");
     }
 }

@@ -226,4 +226,12 @@ mod tests {
         assert_eq!(of(Bytes::gib(2)), " --write-budget 4GiB");
         assert_eq!(of(Bytes::mib(2500)), " --write-budget 5GiB");
     }
+
+    #[test]
+    fn gains_below_ten_have_one_decimal_and_larger_ones_none() {
+        let text = |likely: f64| gain_text(Gain { low: 1.96, likely, high: 12.4 });
+        let ends = "(2.0 to 12)";
+        let expected = ["2.1x", "9.9x", "10x", "10x"].map(|gain| format!("{gain} {ends}"));
+        assert_eq!([2.14, 9.94, 9.95, 10.4].map(text), expected);
+    }
 }

@@ -158,3 +158,58 @@ fn of_cost(cost: &Cost) -> String {
         other => evidence_text(other),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::Bytes;
+    use flashscope_record::diagnosis::{Decider, Diagnosis};
+    use flashscope_record::observation::Order;
+    use flashscope_record::verdict::{MeasuredSpeed, Yardstick};
+
+    use super::*;
+
+    /// The cause with these random reads and writes of 4 KiB per second, of which fewer than 500 are poor.
+    fn cause(state: VerdictState, conclusion: Conclusion, [reads, writes]: [f64; 2]) -> String {
+        let number =
+            |direction, (order, request, bytes_per_s, poor_below): (Order, Bytes, f64, f64)| SpeedNumber {
+                direction,
+                order,
+                request,
+                speed: Some(MeasuredSpeed {
+                    bytes_per_s,
+                    low: bytes_per_s,
+                    high: bytes_per_s,
+                    is_cached: false,
+                }),
+                yardstick: Yardstick { poor_below, good_from: 2.0 * poor_below, name: "" },
+            };
+        let large = (Order::Linear, Bytes::mib(1), 40e6, 6e6);
+        let small = |iops: f64| (Order::Random, Bytes::kib(4), iops * 4096.0, 500.0 * 4096.0);
+        let numbers = [
+            number(Direction::Read, large),
+            number(Direction::Write, large),
+            number(Direction::Read, small(reads)),
+            number(Direction::Write, small(writes)),
+        ];
+        let verdict = Verdict { state, numbers, diagnosis: Diagnosis::new(conclusion), actions: Vec::new() };
+        let run = r#"{"format": 2, "flashscope": "0", "target": "t", "observations": []}"#;
+        text(&verdict, &RunFile::parse(run).unwrap())
+    }
+
+    #[test]
+    fn poor_random_requests_are_counted_per_second() {
+        let flash = DiagnosisEvidence::Flash { single_bytes_per_s: 1.0, long_bytes_per_s: 1.0 };
+        let of_flash = cause(VerdictState::SlowSmallWrites, Conclusion::Flash(flash), [900.0, 25.0]);
+        assert_eq!(of_flash, "its flash reaches 25.0 IOPS in random writes");
+        let (reason, would_decide) = (DiagnosisReason::InMemory, Decider::WriteTests);
+        let unknown = Conclusion::Unknown { reason, would_decide };
+        for (state, iops, begins) in [
+            (VerdictState::SlowSmallWrites, [900.0, 25.0], "it reaches only 25.0 IOPS in random writes; "),
+            (VerdictState::Slow, [31.5, 900.0], "it reaches only 31.5 IOPS in random reads; "),
+            (VerdictState::Slow, [900.0, 6.25], "it reaches only 6.25 IOPS in random writes; "),
+        ] {
+            let text = cause(state, unknown.clone(), iops);
+            assert!(text.starts_with(begins), "{text}");
+        }
+    }
+}

@@ -65,6 +65,8 @@ mod tests {
         assert_eq!(card("mmc HS200"), "the card's bus (mmc HS200)");
         let named = |name: &str| link_text(&LinkKind::Named(name.to_owned()));
         assert_eq!([named("sd-high-speed"), named("sd-sdr104")], ["SD bus, high-speed", "SD bus, SDR104"]);
-        assert_eq!(link_text(&LinkKind::Usb { mbit_per_s: 480.0 }), "USB, 480 Mbit/s");
+        let usb = |mbit_per_s: f64| link_text(&LinkKind::Usb { mbit_per_s });
+        let texts = ["USB, 480 Mbit/s", "USB, 1 Gbit/s", "USB, 5 Gbit/s"];
+        assert_eq!([480.0, 1000.0, 5000.0].map(usb), texts);
     }
 }

@@ -211,7 +211,12 @@ const BETTER_RATIO_MIN: f64 = 1.5;
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use flashscope_record::diagnosis::{Cost, Diagnosis, DiagnosisEvidence, Gain, TimeShare};
+    use flashscope_record::observation::{
+        AlignData, Conditions, Data, Ended, Observations, Source, SpeedCase, SpeedCell, SpeedData,
+    };
     use flashscope_record::verdict::{MeasuredSpeed, Yardstick};
 
     use super::*;
@@ -268,6 +273,21 @@ mod tests {
     }
 
     #[test]
+    fn scope_names_what_measures_longer_copies_to_a_device_and_to_a_directory() {
+        let text = r#"{"format": 2, "flashscope": "0", "target": "t", "observations": []}"#;
+        let mut run = RunFile::parse(text).unwrap();
+        let of_device = "Measured over a stream of 64 MiB; --sustained measures longer copies.";
+        assert_eq!(scope(Bytes::mib(64), &run), of_device);
+        let conditions =
+            Conditions { source: Source::Measured, capacity: None, region: None, is_in_file: true, seed: 1 };
+        let data = Data::Align(AlignData::default());
+        run.observations.push(Observations { data, conditions, ended: Ended::Complete });
+        let in_directory =
+            "Measured over a stream of 64 MiB; flashscope bench sustained measures longer copies.";
+        assert_eq!(scope(Bytes::mib(64), &run), in_directory);
+    }
+
+    #[test]
     fn speed_of_the_page_cache_limits_nothing() {
         let mut cached = verdict(12.3e6, Bottleneck::Flash);
         let [_, write, ..] = &mut cached.numbers;
@@ -276,5 +296,52 @@ mod tests {
         let [_, write, ..] = &mut cached.numbers;
         write.speed = None;
         assert_eq!(limit(&cached), None);
+    }
+
+    /// What is said of a speed that does not follow from a row of writes with these times, milliseconds.
+    fn said_of_row(milliseconds: &[u64]) -> &'static str {
+        let text = r#"{"format": 2, "flashscope": "0", "target": "t", "observations": []}"#;
+        let mut run = RunFile::parse(text).unwrap();
+        let [_, mut write, ..] = verdict(12.3e6, Bottleneck::Flash).numbers;
+        write.speed = None;
+        let (direction, order) = (write.direction, write.order);
+        let case = SpeedCase { direction, order, request: Bytes::mib(1), queue_depth: 1 };
+        let mut cell = SpeedCell::new(case);
+        let mut ended = Duration::ZERO;
+        for each in milliseconds {
+            let took = Duration::from_millis(*each);
+            ended += took;
+            cell.keep(took, ended);
+        }
+        let conditions =
+            Conditions { source: Source::Measured, capacity: None, region: None, is_in_file: false, seed: 1 };
+        let data = Data::Speed(SpeedData { cells: vec![cell], ..SpeedData::default() });
+        run.observations.push(Observations { data, conditions, ended: Ended::Complete });
+        number(&write, &run).mark_text
+    }
+
+    #[test]
+    fn one_long_stall_is_named_where_it_took_most_of_eight_requests() {
+        assert_eq!(said_of_row(&[]), "not measured");
+        assert_eq!(said_of_row(&[40; 8]), "not measured");
+        assert_eq!(said_of_row(&[40, 40, 40, 400, 40, 40, 40, 40]), "one long stall");
+        assert_eq!(said_of_row(&[40, 40, 40, 400, 40, 40, 40]), "not measured", "too few requests");
+    }
+
+    #[test]
+    fn speeds_and_their_intervals_have_the_unit_of_their_order() {
+        let text = r#"{"format": 2, "flashscope": "0", "target": "t", "observations": []}"#;
+        let run = RunFile::parse(text).unwrap();
+        let speed = |bytes_per_s, low, high| Some(MeasuredSpeed { bytes_per_s, low, high, is_cached: false });
+        let [_, mut sequential, _, mut random] = verdict(12.3e6, Bottleneck::Flash).numbers;
+        sequential.speed = speed(12.3e6, 11.8e6, 12.9e6);
+        random.request = Bytes::kib(4);
+        random.speed = speed(1200.0 * 4096.0, 1150.0 * 4096.0, 1260.0 * 4096.0);
+        let texts = [sequential, random].map(|each| {
+            let NumberText { name, value, unit, interval, .. } = number(&each, &run);
+            format!("{name}: {value} {unit}, {interval}")
+        });
+        let of_sequential = "sequential write: 12.3 MB/s, 11.8 to 12.9";
+        assert_eq!(texts, [of_sequential, "random write 4 KiB: 1,200 IOPS, 1,150 to 1,260"]);
     }
 }

@@ -80,3 +80,38 @@ fn unknown(reason: &Reason, would_decide: &[WouldDecide]) -> Markup {
         @if !would_decide.is_empty() { p { "What would decide it: " (line(&words::would_decide(would_decide))) } }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::Bytes;
+    use flashscope_record::finding::{ReadEvidence, Value};
+    use flashscope_record::observation::{
+        Conditions, Data, Direction, Ended, Observations, Order, Source, SpeedCase, SpeedCell, SpeedData,
+    };
+    use flashscope_record::run_file::RunFile;
+
+    use super::*;
+
+    #[test]
+    fn only_a_run_of_nothing_but_speeds_has_no_section_of_findings() {
+        let text = r#"{"format": 2, "flashscope": "0", "target": "t", "observations": []}"#;
+        let nothing = RunFile::parse(text).unwrap();
+        let mut speeds = nothing.clone();
+        let (direction, order) = (Direction::Write, Order::Linear);
+        let case = SpeedCase { direction, order, request: Bytes::mib(1), queue_depth: 1 };
+        let conditions =
+            Conditions { source: Source::Measured, capacity: None, region: None, is_in_file: false, seed: 1 };
+        let data = Data::Speed(SpeedData { cells: vec![SpeedCell::new(case)], ..SpeedData::default() });
+        speeds.observations.push(Observations { data, conditions, ended: Ended::Complete });
+        let evidence = Evidence::Reads(ReadEvidence::Alike { read_s: 2e-4, noise_s: 1e-6 });
+        let page = Value::Bytes(Bytes::kib(32));
+        let findings = [Finding::exact(FindingId::PageBytes, page, Confidence::new(0.9), evidence)];
+        let shown = |run: &RunFile, found: &[Finding]| section(&Report::new(run, found)).into_string();
+        assert_eq!(shown(&speeds, &[]), "");
+        assert!(shown(&nothing, &[]).contains("No findings."), "{}", shown(&nothing, &[]));
+        for run in [&nothing, &speeds] {
+            let table = shown(run, &findings);
+            assert!(table.contains("<h2>Findings</h2>") && table.contains("<table>"), "{table}");
+        }
+    }
+}

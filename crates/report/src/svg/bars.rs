@@ -86,3 +86,72 @@ impl Place {
         self.left + position * (self.right - self.left)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::{Axis, Colour, Scale, Table, Unit};
+
+    /// Two bars of 5 and 10 on an axis up to 10.
+    fn two_bars(layout: Layout) -> String {
+        let bar = |name: &str, value: f64, label: &str| Bar {
+            name: name.to_owned(),
+            value,
+            low: value - 1.0,
+            high: value + 1.0,
+            label: label.to_owned(),
+            colour: Colour::Blue,
+        };
+        let axis =
+            Axis { title: String::new(), unit: Unit::Number, scale: Scale::Linear, low: 0.0, high: 10.0 };
+        let chart = BarChart {
+            title: String::new(),
+            description: String::new(),
+            axis,
+            bars: vec![bar("ext4", 5.0, "5 s"), bar("vfat", 10.0, "10 s")],
+            table: Table::default(),
+        };
+        inline_bars(&chart, layout).into_string()
+    }
+
+    /// Half as many as in other charts, as names and figures take room on both sides.
+    #[test]
+    fn an_axis_below_bars_has_few_labels() {
+        let labels = |layout: Layout| -> Vec<String> {
+            let svg = two_bars(layout);
+            let after = svg.split("text-anchor=\"middle\">").skip(1);
+            after.map(|label| label.split_once('<').unwrap().0.to_owned()).collect()
+        };
+        assert_eq!(labels(Layout::Wide), ["0", "2", "4", "6", "8", "10"]);
+        assert_eq!(labels(Layout::Narrow), ["0", "5", "10"]);
+    }
+
+    #[test]
+    fn a_bar_and_its_interval_lie_in_the_middle_of_their_row() {
+        let svg = two_bars(Layout::Wide);
+        for part in [
+            "x=\"36.8\" y=\"5.5\" width=\"343.2\" height=\"13.0\"",
+            "d=\"M311.4 8.0V16.0M448.6 8.0V16.0M311.4 12.0H448.6\"",
+            "x=\"36.8\" y=\"29.5\" width=\"686.4\" height=\"13.0\"",
+        ] {
+            assert!(svg.contains(part), "{part}: {svg}");
+        }
+    }
+
+    /// Text stands on its baseline: below the middle of the bar, and not below the bar.
+    #[test]
+    fn name_and_figure_of_each_bar_stand_beside_it() {
+        let svg = two_bars(Layout::Wide);
+        let number = |text: &str| text.split_once('"').unwrap().0.parse::<f64>().unwrap();
+        let rectangles: Vec<&str> = svg.split("<rect class=\"beam\"").skip(1).collect();
+        for (rectangle, texts) in rectangles.into_iter().zip([["ext4", "5 s"], ["vfat", "10 s"]]) {
+            let top = number(rectangle.split_once(" y=\"").unwrap().1);
+            let height = number(rectangle.split_once(" height=\"").unwrap().1);
+            for text in texts {
+                let before = svg.rsplit_once(&format!(">{text}</text>")).unwrap().0;
+                let y = number(before.rsplit_once(" y=\"").unwrap().1);
+                assert!(y > top + height / 2.0 && y < top + height, "{text} at {y}, bar from {top}: {svg}");
+            }
+        }
+    }
+}

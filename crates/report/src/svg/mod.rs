@@ -133,6 +133,30 @@ mod tests {
     }
 
     #[test]
+    fn legend_has_each_marker_inside_the_picture_and_left_of_its_name() {
+        for style in [SeriesStyle::Line, SeriesStyle::Dots] {
+            let mut chart = chart(1);
+            chart.series[0].style = style;
+            let svg = inline_svg(&chart, Layout::Wide).into_string();
+            let (before, legend) = svg.split_once("<text class=\"legend\" x=\"").unwrap();
+            let name: f64 = legend.split_once('"').unwrap().0.parse().unwrap();
+            let circle = before.rsplit_once("<path class=\"filled\" d=\"M").unwrap().1;
+            let left: f64 = circle.split_once(' ').unwrap().0.parse().unwrap();
+            assert!(left >= 0.0 && left + 8.0 < name, "{style:?}: marker from {left}, name from {name}");
+        }
+    }
+
+    #[test]
+    fn points_lie_between_the_margins_of_the_axes() {
+        for (layout, path) in
+            [(Layout::Wide, "M125.8 258.0L668.2 84.0"), (Layout::Narrow, "M89.8 210.0L344.2 72.0")]
+        {
+            let svg = inline_svg(&chart(1), layout).into_string();
+            assert!(svg.contains(&format!("<path class=\"line\" d=\"{path}\">")), "{svg}");
+        }
+    }
+
+    #[test]
     fn file_has_the_same_margin_on_each_side_and_paper_below_all_of_it() {
         let chart = chart(2);
         let svg = chart_svg(&chart);
@@ -143,5 +167,17 @@ mod tests {
         }
         let place = format!("x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\"");
         assert!(svg.contains(&format!("<rect class=\"paper\" {place}>")), "{svg}");
+    }
+
+    #[test]
+    fn title_of_the_horizontal_axis_is_a_row_below_its_labels() {
+        for layout in [Layout::Wide, Layout::Narrow] {
+            let svg = inline_svg(&chart(1), layout).into_string();
+            let (before, titles) = svg.split_once("<g class=\"titles\">").unwrap();
+            let labels = before.split_once("<g class=\"labels\">").unwrap().1;
+            let lowest = labels.split("<text").skip(1).map(y_of).fold(0.0, f64::max);
+            let title = y_of(titles.split("<text").nth(2).unwrap());
+            assert!(title - lowest >= 13.0, "{layout:?}: labels to {lowest}, title at {title}");
+        }
     }
 }

@@ -88,5 +88,8 @@ mod tests {
         }
         assert!(at(0, '┤') < at(1, '├'), "the intervals do not overlap: {lines:#?}");
         assert!(draw(&chart, 20, Style::Plain).iter().all(|line| line.width() <= 20));
+        // Names, figures and spaces take 13 columns: twelve are left for a bar, or eleven.
+        assert!(draw(&chart, 25, Style::Plain)[0].contains('├'), "{:#?}", draw(&chart, 25, Style::Plain));
+        assert_eq!(draw(&chart, 24, Style::Plain), ["ext4: 50 s", "vfat: 100 s"]);
     }
 }

@@ -239,6 +239,11 @@ impl Lines {
 
 #[cfg(test)]
 mod tests {
+    use flashscope_device::Bytes;
+    use flashscope_record::diagnosis::{Conclusion, Diagnosis, DiagnosisEvidence};
+    use flashscope_record::observation::{Direction, Order};
+    use flashscope_record::verdict::{SpeedNumber, Verdict, VerdictState, Yardstick};
+
     use super::*;
 
     fn number(name: &str, interval: &str, mark: Option<Mark>, mark_text: &'static str) -> NumberText {
@@ -288,5 +293,74 @@ mod tests {
         numbers(&mut page, &all);
         let columns: Vec<usize> = page.text.lines().filter_map(|line| line.find("10 is good")).collect();
         assert_eq!(columns, [59, 59], "{}", page.text);
+    }
+
+    /// A screen with one speed, a claim that failed, and this number of actions.
+    fn screen(actions: usize) -> FirstScreen {
+        let yardstick = Yardstick { poor_below: 6e6, good_from: 10e6, name: "10 is good" };
+        let numbers = std::array::from_fn(|_| SpeedNumber {
+            direction: Direction::Write,
+            order: Order::Linear,
+            request: Bytes::mib(1),
+            speed: None,
+            yardstick,
+        });
+        let evidence = DiagnosisEvidence::Flash { single_bytes_per_s: 1e7, long_bytes_per_s: 1e7 };
+        let diagnosis = Diagnosis::new(Conclusion::Flash(evidence));
+        let action = |number: usize| ActionText {
+            gain: String::new(),
+            text: format!("action {number}"),
+            commands: Vec::new(),
+        };
+        FirstScreen {
+            verdict: Verdict { state: VerdictState::Usual, numbers, diagnosis, actions: Vec::new() },
+            identity: vec!["a stick".to_owned()],
+            headline: "OK: it writes 10 MB/s.".to_owned(),
+            numbers: vec![number("sequential write", "1,873 to 2,106", Some(Mark::Usual), "usual")],
+            time: Vec::new(),
+            actions: (1..=actions).map(action).collect(),
+            limit: None,
+            scope: None,
+            failed_claim: Some("Fails its mark A1.".to_owned()),
+        }
+    }
+
+    #[test]
+    fn full_screen_loses_its_blank_lines_then_the_claim_then_the_last_actions() {
+        // The actions, and what is drawn: blank lines, the claim, and actions.
+        for (actions, blank, has_claim, kept) in [
+            (3, 3, true, 3),
+            (11, 3, true, 11),
+            (12, 0, true, 12),
+            (14, 0, true, 14),
+            (15, 0, false, 15),
+            (20, 0, false, 15),
+        ] {
+            let text = draw(&screen(actions), 80, Style::Plain);
+            let count = |is: fn(&&str) -> bool| text.lines().filter(is).count();
+            let seen = (count(|line| line.is_empty()), count(|line| line.contains("action ")));
+            assert_eq!(seen, (blank, kept), "{actions} actions: {text}");
+            assert_eq!(text.contains("Fails its mark A1."), has_claim, "{actions} actions: {text}");
+        }
+    }
+
+    #[test]
+    fn text_that_is_too_wide_ends_with_an_ellipsis_inside_its_columns() {
+        for (text, shown) in [("abcd", " abcd"), ("abcde", " abc…"), ("ab defgh", " ab…")] {
+            assert_eq!(shortened(text, 5), shown);
+        }
+    }
+
+    #[test]
+    fn bar_of_times_fits_the_screen_and_has_at_most_60_columns() {
+        // The columns of the screen, and of the two parts.
+        for (width, writes, flash) in [(40, 29, 9), (62, 45, 15), (80, 45, 15)] {
+            let parts = [(Bottleneck::SmallWrites, 75), (Bottleneck::Flash, 25)];
+            let parts = parts.map(|(bottleneck, percent)| TimePart { name: "part", bottleneck, percent });
+            let mut page = Lines { text: String::new(), width, style: Style::Plain, is_airy: false };
+            time(&mut page, &parts);
+            let bar = format!("  {}{}", "█".repeat(writes), "░".repeat(flash));
+            assert_eq!(page.text.lines().nth(1), Some(bar.as_str()), "{width}: {}", page.text);
+        }
     }
 }

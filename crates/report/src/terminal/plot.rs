@@ -194,3 +194,40 @@ const fn symbol(marker: Marker) -> char {
         Marker::Cross => '×',
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::{Axis, Colour, Scale, Table, Unit};
+
+    #[test]
+    fn a_name_too_long_for_the_legend_ends_with_a_whole_word() {
+        let axis = |title: &str| Axis {
+            title: title.to_owned(),
+            unit: Unit::Number,
+            scale: Scale::Linear,
+            low: 0.0,
+            high: 10.0,
+        };
+        let series = Series {
+            name: "one very long name of a series of points".to_owned(),
+            colour: Colour::Blue,
+            marker: Marker::Circle,
+            style: SeriesStyle::Line,
+            points: vec![Point::new(1.0, 2.0), Point::new(9.0, 8.0)],
+        };
+        let chart = Chart {
+            id: "test",
+            title: String::new(),
+            description: String::new(),
+            x: axis("across"),
+            y: axis("up"),
+            series: vec![series],
+            annotations: Vec::new(),
+            table: Table::default(),
+        };
+        let lines = draw(&chart, 30, Style::Plain);
+        assert_eq!(lines.last().unwrap(), "  ● one very long name of a");
+        assert!(lines.iter().all(|line| line.width() <= 30), "{lines:?}");
+    }
+}

@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     /// The first screen about a stick as sold, and this number of ways to make ext4 on its first erase block.
-    fn screen(count: u32) -> String {
+    fn screen(device: &str, count: u32) -> String {
         let trial = |variant: String, start, seconds| Trial {
             variant,
             workload: TrialWorkload::Small,
@@ -198,7 +198,7 @@ mod tests {
         let fit = TwinFit { model: TwinModel::Pages, misfit: Misfit::default() };
         let outlook = Outlook {
             target: "sim:x",
-            device: "a stick",
+            device,
             erase_block: Bytes::mib(4),
             fitted_times: 60,
             fitted_error: 0.02,
@@ -213,8 +213,8 @@ mod tests {
     #[test]
     fn first_screen_of_many_layouts_has_24_lines_and_counts_the_others() {
         for count in [3, 30] {
-            let screen = screen(count);
-            assert!(screen.lines().all(|line| line.width() <= SCREEN_WIDTH), "{screen}");
+            let screen = screen("a stick", count);
+            assert!(screen.lines().all(|line| line.width() <= 80), "{screen}");
             let is_row = |line: &&str| line.starts_with("ext4-") || line.starts_with("vfat at");
             let rows = screen.lines().filter(is_row).count();
             let others = screen.lines().find_map(|line| {
@@ -224,5 +224,12 @@ mod tests {
             assert_eq!(screen.lines().count() == LINES_MAX, others.is_some(), "{screen}");
             assert!(screen.lines().count() <= LINES_MAX, "{screen}");
         }
+    }
+
+    /// In 81 columns the first line would end with the name.
+    #[test]
+    fn name_that_needs_81_columns_begins_a_line_of_the_first_screen() {
+        let screen = screen(&"n".repeat(49), 3);
+        assert!(screen.starts_with("Predicted on a virtual twin of\nnnn"), "{screen}");
     }
 }

@@ -157,6 +157,10 @@ mod tests {
         assert_eq!(uncertain, format!("One file of 64 MiB: no gain is certain; {predicted}"));
         let unknown = said(Some(gain(1.2, 0.05, 20.0)), None);
         assert!(unknown.starts_with("One file of 64 MiB: unknown; "), "{unknown}");
+        let least = said(Some(gain(1.2, 1.05, 1.5)), None);
+        assert_eq!(least, "One file of 64 MiB: nilfs2 at 4 MiB writes 1.2 times as fast (1.1 to 1.5).");
+        let less = said(Some(gain(1.2, 1.04, 1.5)), None);
+        assert!(less.contains("no gain is certain"), "{less}");
         let alone = said(None, None);
         assert!(alone.contains("nilfs2 at 4 MiB writes fastest; there is no recording of vfat"), "{alone}");
     }
