@@ -90,3 +90,32 @@ pub fn compare(profile: &Profile, measured: &Measured, split: &Split, seed: u64)
     }
     Comparison { cells: compared }
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::Bytes;
+    use flashscope_record::observation::Order;
+
+    use super::*;
+    use crate::measured::Side;
+
+    /// A read of twice its time differs by 100 %, and a write of twice its time, at half its speed, by 50 %.
+    #[test]
+    fn fitted_and_held_out_cells_are_called_poor_with_their_own_median() {
+        let read = Key::Read { candidate: Bytes::mib(4), side: Side::Across };
+        let write = Key::OpenUnits { units: 1, order: Order::Linear, request: Bytes::kib(64) };
+        let cell =
+            |key, simulated_s, held_out| Compared { table: 0, key, measured_s: 1.0, simulated_s, held_out };
+        let cells = vec![
+            cell(read, 1.75, false),
+            cell(write, 4.0, false),
+            cell(read, 2.0, true),
+            cell(write, 2.0, true),
+            cell(write, 2.0, true),
+        ];
+        let comparison = Comparison { cells };
+        let text = "half of the times differ by 75 % or more, so the virtual stick is not like the device";
+        assert_eq!(comparison.warning(false), Some(text.to_owned()));
+        assert_eq!(comparison.warning(true), None, "50 % is not more than allowed");
+    }
+}

@@ -296,9 +296,9 @@ mod tests {
     use super::*;
     use crate::write_model::OpeningRange;
 
-    #[test]
-    fn ranges_of_erase_blocks_become_bytes_and_end_with_the_device() {
-        let measured = Measured {
+    /// A log of a stick of 64 MiB, without a table.
+    fn measured() -> Measured {
+        Measured {
             name: String::new(),
             device_name: String::new(),
             source: String::new(),
@@ -307,9 +307,29 @@ mod tests {
             known: None,
             tables: Vec::new(),
             remarks: Vec::new(),
-        };
+        }
+    }
+
+    #[test]
+    fn limits_and_merges_are_assumed_only_if_writes_show_none_of_them() {
+        let (measured, reads) = (measured(), Reads::default());
         let options = Options { profile_name: String::new(), holdout: 0.0, seed: 1 };
-        let reads = Reads::default();
+        let input = FitInput { measured: &measured, options: &options, erase_block: 4 << 20, reads: &reads };
+        let basis = |limits_seen: [bool; 2], merge: &[(u64, f64)]| {
+            let merge = TimeCurve(merge.to_vec());
+            policy(&input, &WriteModel { erase_block: 4 << 20, limits_seen, merge, ..WriteModel::default() })
+                .basis
+        };
+        assert_eq!(basis([false, false], &[]), Basis::Assumed);
+        assert_eq!(basis([true, false], &[]), Basis::Fitted);
+        assert_eq!(basis([false, true], &[]), Basis::Fitted);
+        assert_eq!(basis([false, false], &[(512, 0.2)]), Basis::Fitted);
+    }
+
+    #[test]
+    fn ranges_of_erase_blocks_become_bytes_and_end_with_the_device() {
+        let (measured, reads) = (measured(), Reads::default());
+        let options = Options { profile_name: String::new(), holdout: 0.0, seed: 1 };
         let input = FitInput { measured: &measured, options: &options, erase_block: 4 << 20, reads: &reads };
         let opening = |first, end, open_s| OpeningRange { first, end, open_s };
         let slow = |first, end, factor| SlowRange { first, end, factor };

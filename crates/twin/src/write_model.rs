@@ -360,4 +360,134 @@ mod tests {
         let partly_known = WriteModel { assumed: 2, known: 3, ..model };
         assert_eq!(partly_known.parameters(), 19);
     }
+
+    #[test]
+    fn times_follow_the_line_of_the_measured_sizes_and_are_never_negative() {
+        let rising = [(64, 0.01), (256, 0.04)].as_slice();
+        let falling = [(64, 0.04), (256, 0.01)].as_slice();
+        for (points, kib, extrapolated_s, clamped_s) in [
+            (&rising[..1], 4, 0.01, 0.01),
+            (&rising[..1], 64, 0.01, 0.01),
+            (&rising[..1], 256, 0.04, 0.01),
+            (rising, 4, 0.01, 0.01),
+            (rising, 128, 0.02, 0.02),
+            (rising, 512, 0.08, 0.04),
+            (falling, 128, 0.03, 0.03),
+            (falling, 1024, 0.0, 0.01),
+        ] {
+            let curve = TimeCurve(points.iter().map(|(kib, seconds)| (kib << 10, *seconds)).collect());
+            let seconds = [curve.extrapolated(kib << 10), curve.clamped(kib << 10)];
+            let is_met = (seconds[0] - extrapolated_s).abs() < 1e-9 && (seconds[1] - clamped_s).abs() < 1e-9;
+            assert!(is_met, "{kib} KiB of {points:?}: {seconds:?}");
+        }
+    }
+
+    /// The erase blocks that are written are twelve apart, from 16 MiB on. Each of the first three is slow.
+    #[test]
+    fn writes_among_slow_blocks_take_the_mean_of_the_blocks_they_go_to() {
+        let slow = |first: u64, factor| SlowRange { first, end: first + 1, factor };
+        let misses = MissRates::new();
+        for (erase_block, [first, second, third]) in [(4 << 20, [4, 16, 28]), (3 << 20, [6, 18, 30])] {
+            let model = WriteModel {
+                erase_block,
+                open_linear: 3,
+                append: TimeCurve(vec![(64 << 10, 0.01)]),
+                slow_ranges: vec![slow(first, 2.0), slow(second, 3.0), slow(third, 7.0)],
+                ..WriteModel::default()
+            };
+            for (units, seconds) in [(1, 0.02), (2, 0.025), (3, 0.04)] {
+                let target = WriteTarget::RoundRobin(units);
+                let write = WriteCell { target, order: Order::Linear, request: 64 << 10, seconds };
+                let predicted_s = model.predicted_s(&write, &misses);
+                assert!((predicted_s - seconds).abs() < 1e-9, "{write:?}: {predicted_s}");
+            }
+        }
+    }
+
+    /// Writes of up to 16 KiB take 0.002 s and 0.1 us a byte, unless they are one sequential run. Others take
+    /// 0.01 s.
+    #[test]
+    fn small_writes_take_a_time_of_their_own_unless_they_are_one_sequential_run() {
+        let model = WriteModel {
+            erase_block: 4 << 20,
+            open_linear: 2,
+            open_random: 2,
+            small: Some(SmallWrites { up_to: 16 << 10, write_s: 0.002, per_byte_s: 1e-7 }),
+            append: TimeCurve(vec![(4 << 20, 0.01)]),
+            ..WriteModel::default()
+        };
+        let misses = MissRates::new();
+        for (kib, units, order, seconds) in [
+            (8, 2, Order::Linear, 0.002_819_2),
+            (16, 2, Order::Linear, 0.003_638_4),
+            (16, 1, Order::Random, 0.003_638_4),
+            (16, 1, Order::Linear, 0.01),
+            (32, 2, Order::Linear, 0.01),
+            (32, 1, Order::Random, 0.01),
+        ] {
+            let write =
+                WriteCell { target: WriteTarget::RoundRobin(units), order, request: kib << 10, seconds };
+            let predicted_s = model.predicted_s(&write, &misses);
+            assert!((predicted_s - seconds).abs() < 1e-9, "{write:?}: {predicted_s}");
+        }
+    }
+
+    /// One erase block of 4 MiB stays open. A write takes 0.01 s without a merge. A merge takes 0.4 s after
+    /// 1 MiB and 1.2 s after 2 MiB, after random writes 0.5 s. Evicted at random, half of the writes merge.
+    #[test]
+    fn writes_beyond_the_open_blocks_take_what_is_left_of_a_merge() {
+        let misses = MissRates(vec![Vec::new(), vec![1.0], vec![1.0, 0.5]]);
+        for (random_victim, mib, units, order, seconds) in [
+            (false, 1, 2, Order::Linear, 0.01 + 0.4 * 0.75),
+            (false, 2, 2, Order::Linear, 0.01 + 1.2 * 0.5),
+            (false, 1, 2, Order::Random, 0.01 + 0.5),
+            (false, 1, 1, Order::Linear, 0.01),
+            (false, 4, 2, Order::Linear, 0.01),
+            (true, 1, 2, Order::Linear, 0.01 + 0.5 * 1.2 * 0.75),
+            (true, 1, 2, Order::Random, 0.01 + 0.5 * 0.5),
+        ] {
+            let model = WriteModel {
+                erase_block: 4 << 20,
+                open_linear: 1,
+                open_random: 1,
+                random_victim,
+                append: TimeCurve(vec![(4 << 20, 0.01)]),
+                merge: TimeCurve(vec![(1 << 20, 0.4), (2 << 20, 1.2)]),
+                random_merge: TimeCurve(vec![(512, 0.5)]),
+                ..WriteModel::default()
+            };
+            let write =
+                WriteCell { target: WriteTarget::RoundRobin(units), order, request: mib << 20, seconds };
+            let predicted_s = model.predicted_s(&write, &misses);
+            assert!((predicted_s - seconds).abs() < 1e-9, "{random_victim} {write:?}: {predicted_s}");
+        }
+    }
+
+    /// Sequential writes take 0.01 s, among several erase blocks 0.02 s, random ones inside a block 0.05 s.
+    #[test]
+    fn random_writes_of_a_whole_erase_block_take_what_sequential_ones_do() {
+        let constant = |seconds| TimeCurve(vec![(4 << 20, seconds)]);
+        let model = WriteModel {
+            erase_block: 4 << 20,
+            open_linear: 2,
+            open_random: 2,
+            append: constant(0.01),
+            switch: constant(0.02),
+            jump: constant(0.05),
+            ..WriteModel::default()
+        };
+        let misses = MissRates::new();
+        for (request, units, order, seconds) in [
+            (4 << 20, 1, Order::Linear, 0.01),
+            (4 << 20, 1, Order::Random, 0.01),
+            (4 << 20, 2, Order::Linear, 0.02),
+            (4 << 20, 2, Order::Random, 0.02),
+            (1 << 20, 1, Order::Random, 0.05),
+            (1 << 20, 2, Order::Random, 0.05),
+        ] {
+            let write = WriteCell { target: WriteTarget::RoundRobin(units), order, request, seconds };
+            let predicted_s = model.predicted_s(&write, &misses);
+            assert!((predicted_s - seconds).abs() < 1e-9, "{write:?}: {predicted_s}");
+        }
+    }
 }

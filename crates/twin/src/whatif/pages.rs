@@ -197,8 +197,10 @@ const fn number(value: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use flashscope_device::{ByteRange, Device, DeviceExt, Op, Pattern};
     use flashscope_flashbench::Command;
     use flashscope_record::finding::{BlockEvidence, Confidence, Evidence};
+    use flashscope_sim::VirtualStick;
 
     use super::*;
     use crate::measured::{Cell, Table};
@@ -246,12 +248,26 @@ mod tests {
     fn log_is_what_the_extra_time_of_random_writes_pays_for() {
         let pages = Pages { overhead_s: 0.001, page_s: 0.002, partial_s: 0.003 };
         let (erase_block, page, merge_s) = (Bytes::mib(4), Bytes::kib(16), 0.256);
-        // 256 pages, each with a millisecond of a merge.
-        let slower: Vec<Write> =
-            [1, 4].map(|n| (n * PAGE, pages.seconds(n * PAGE, PAGE) + 0.001 * number(n))).into();
-        assert_eq!(log(&slower, pages, merge_s, erase_block, page), Bytes::mib(4));
-        let equal: Vec<Write> = [1, 4].map(|n| (n * PAGE, pages.seconds(n * PAGE, PAGE))).into();
-        assert_eq!(log(&equal, pages, merge_s, erase_block, page), erase_block);
+        let of = |seconds: fn(u64, f64) -> f64| {
+            let writes = [1, 4].map(|n| (n * PAGE, seconds(n, pages.seconds(n * PAGE, PAGE))));
+            log(&writes, pages, merge_s, erase_block, page)
+        };
+        // 256 or 128 pages, each with one or two milliseconds of a merge.
+        assert_eq!(of(|n, usual| usual + 0.001 * number(n)), Bytes::mib(4));
+        assert_eq!(of(|n, usual| usual + 0.002 * number(n)), Bytes::mib(2));
+        assert_eq!(of(|_, usual| usual), erase_block, "no merge was seen");
+        assert_eq!(of(|_, usual| 1.01 * usual), erase_block, "one hundredth is noise");
+        let slower = |n: u64, extra_s: f64| (n * PAGE, pages.seconds(n * PAGE, PAGE) + extra_s);
+        let logged = log(&[slower(1, 0.002), slower(256, 0.256)], pages, merge_s, erase_block, page);
+        assert_eq!(logged, Bytes::mib(2), "a whole erase block leaves nothing to merge");
+    }
+
+    /// The best line through these times begins below zero.
+    #[test]
+    fn pages_without_an_overhead_take_all_of_the_time() {
+        let writes: Vec<Write> = vec![(PAGE, 0.002), (2 * PAGE, 0.005), (4 * PAGE, 0.0125)];
+        let pages = Pages::of(&writes, PAGE, 0.0).unwrap();
+        assert!(pages.overhead_s.abs() < 1e-12 && (pages.page_s - 1.0 / 420.0).abs() < 1e-9, "{pages:?}");
     }
 
     #[test]
@@ -284,10 +300,9 @@ mod tests {
         assert!(seen_merge_s(&measured, 7).abs() < 1e-9, "no write beyond seven was measured");
     }
 
-    /// Pages of 2 ms, merges of 0.26 s. A random write within the two open units pays for 0.6 of them, one
-    /// beyond for 1.5.
-    #[test]
-    fn random_merges_are_those_of_writes_beyond_the_open_units() {
+    /// The twin of a stick with pages of 2 ms and merges of 0.26 s. A random write within the two open units
+    /// pays for 0.6 of them, one beyond for 1.5.
+    fn twin_of(profile: &Profile) -> Profile {
         let cell = |units, order, pages: u64, merges: f64| {
             let key = Key::OpenUnits { units, order, request: Bytes::new(pages * PAGE) };
             Cell { key, seconds: 0.002 * number(pages) + 0.26 * merges }
@@ -303,16 +318,37 @@ mod tests {
         };
         let table = Table { command, lines: 0..=0, cells: linear.into_iter().chain(random).collect() };
         let measured = measured(table);
-        let profile = Profile::builtin("transcend-8g").unwrap();
         let merge = Finding::exact(
             FindingId::MergeSeconds,
             Value::Seconds(0.26),
             Confidence::new(0.99),
             Evidence::Blocks(BlockEvidence::ShortMerge { extra_s: 0.26 }),
         );
-        let twin = with_pages(&profile, &measured, Bytes::new(PAGE), &[merge]).unwrap();
+        with_pages(profile, &measured, Bytes::new(PAGE), &[merge]).unwrap()
+    }
+
+    #[test]
+    fn random_merges_are_those_of_writes_beyond_the_open_units() {
+        let twin = twin_of(&Profile::builtin("transcend-8g").unwrap());
         let Policy::OpenBlocks(policy) = &twin.policy else { panic!("{twin:?}") };
         assert!((policy.random_merge_copies - 1.5).abs() < 0.01, "{policy:?}");
+    }
+
+    /// A profile with times by size does not complete it, as those times include the copies.
+    #[test]
+    fn write_that_breaks_a_sequential_run_waits_until_the_erase_block_is_copied() {
+        let mut by_size = Profile::builtin("transcend-8g").unwrap();
+        let Policy::OpenBlocks(policy) = &mut by_size.policy else { panic!("no open blocks") };
+        policy.completes_broken_runs = false;
+        let mut stick = VirtualStick::new(&twin_of(&by_size), 1);
+        let mut write_s = |offset: Bytes| {
+            let before = stick.now();
+            stick.run(Op::write(ByteRange::new(offset, Bytes::new(PAGE)), Pattern::new(1))).unwrap();
+            stick.now().since(before).as_secs_f64()
+        };
+        let first_s = write_s(Bytes::mib(32));
+        let second_s = write_s(Bytes::mib(33));
+        assert!(first_s < 0.1 && (0.2..0.3).contains(&second_s), "{first_s} {second_s}");
     }
 
     #[test]

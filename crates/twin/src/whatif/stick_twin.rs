@@ -199,7 +199,49 @@ mod tests {
 
     use super::*;
     use crate::compare::Compared;
-    use crate::measured::{Side, Table};
+    use crate::measured::{Cell, Side, Table};
+
+    /// A log of these tables.
+    fn measured(tables: Vec<Table>) -> Measured {
+        Measured {
+            name: String::new(),
+            device_name: String::new(),
+            source: String::new(),
+            capacity: None,
+            fat_area: Bytes::ZERO,
+            known: None,
+            tables,
+            remarks: Vec::new(),
+        }
+    }
+
+    /// Errors of times by size, of times of pages, and of those that are taken.
+    #[test]
+    fn times_of_pages_are_taken_unless_they_are_poor_and_clearly_worse() {
+        let profile = Profile::builtin("transcend-8g").unwrap();
+        let (erase_block, order) = (Bytes::mib(4), Order::Linear);
+        let command = Command::OpenUnits { erase_block, open_units: 1, smallest: erase_block, order };
+        let key = Key::OpenUnits { units: 1, order, request: erase_block };
+        let log =
+            |seconds| measured(vec![Table { command, lines: 0..=0, cells: vec![Cell { key, seconds }] }]);
+        let split = Split::new(&log(1.0), 0.0, 1);
+        let simulated_s = compare(&profile, &log(1.0), &split, DEFAULT_SEED).cells[0].simulated_s;
+        let by_size = |error: f64| {
+            let simulated_s = error.exp();
+            let cell = Compared { table: 0, key, measured_s: 1.0, simulated_s, held_out: false };
+            (Comparison { cells: vec![cell] }, profile.clone())
+        };
+        for (size, page, taken) in [
+            (0.0, 0.1, (TwinModel::Pages, 0.1)),
+            (0.1, 0.2, (TwinModel::Sizes, 0.1)),
+            (0.14, 0.2, (TwinModel::Pages, 0.2)),
+        ] {
+            let log = log(simulated_s / f64::exp(page));
+            let (comparison, _, model) = better(by_size(size), profile.clone(), &log);
+            let is_taken = model == taken.0 && (error(&comparison) - taken.1).abs() < 1e-9;
+            assert!(is_taken, "{size} {page}: {model:?} {comparison:?}");
+        }
+    }
 
     #[test]
     fn error_is_the_mean_of_sequential_writes_without_outliers() {
@@ -231,16 +273,7 @@ mod tests {
         ];
         let commands = others.into_iter().chain((0..=40).map(row));
         let tables = commands.map(|command| Table { command, lines: 0..=0, cells: Vec::new() }).collect();
-        let mut measured = Measured {
-            name: String::new(),
-            device_name: String::new(),
-            source: String::new(),
-            capacity: None,
-            fat_area: Bytes::ZERO,
-            known: None,
-            tables,
-            remarks: Vec::new(),
-        };
+        let mut measured = measured(tables);
         let limit = Finding::exact(
             FindingId::OpenUnitsLinear,
             Value::Count(21),

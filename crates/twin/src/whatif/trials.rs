@@ -81,3 +81,32 @@ impl<'a> Layouts<'a> {
         Ok(tried)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::memory::MemoryDevice;
+    use flashscope_record::TrialWorkload;
+
+    use super::*;
+
+    /// The device holds 1 MiB, and the files have more.
+    #[test]
+    fn replays_that_fail_are_counted_and_left_out() {
+        let recordings = Recordings::embedded().unwrap();
+        let (variants, workloads) = (vec!["exfat".to_owned()], vec![TrialWorkload::Large]);
+        let layouts = Layouts {
+            recordings: &recordings,
+            wish: Wish { variants, workloads, rounds: Some(1) },
+            starts: vec![Bytes::ZERO, Bytes::mib(4)],
+            erase_block: Bytes::mib(4),
+            request_max: Bytes::kib(120),
+            capacity: Bytes::gib(4),
+            seed: 1,
+        };
+        let device = |_| Ok::<_, RecordingError>(MemoryDevice::new(Bytes::mib(1)));
+        let tried = layouts.tried(device, || true).unwrap();
+        let replays: usize = layouts.starts.iter().map(|start| layouts.choices(*start).len()).sum();
+        assert!(replays >= 2 && tried.trials.is_empty(), "{tried:?}");
+        assert_eq!(tried.failed, replays, "each write, and no read after it");
+    }
+}

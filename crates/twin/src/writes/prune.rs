@@ -77,13 +77,18 @@ mod tests {
 
     /// What is left of these times of sequential writes by their size, if each is a number of the model.
     fn pruned(points: &[(u64, f64)], budget: usize) -> Vec<(u64, f64)> {
+        pruned_beside(points, &[], budget)
+    }
+
+    /// The same with other writes, which are no numbers of the model.
+    fn pruned_beside(points: &[(u64, f64)], others: &[(u64, f64)], budget: usize) -> Vec<(u64, f64)> {
         let write = |(request, seconds): &(u64, f64)| WriteCell {
             target: WriteTarget::RoundRobin(1),
             order: Order::Linear,
             request: *request,
             seconds: *seconds,
         };
-        let writes: Vec<WriteCell> = points.iter().map(write).collect();
+        let writes: Vec<WriteCell> = points.iter().chain(others).map(write).collect();
         let mut model = WriteModel {
             erase_block: 4 << 20,
             open_linear: 1,
@@ -102,5 +107,11 @@ mod tests {
         assert_eq!(pruned(&bent, 2).len(), 2);
         let straight: [(u64, f64); 3] = [(1 << 18, 0.02), (2 << 18, 0.03), (3 << 18, 0.04)];
         assert_eq!(pruned(&straight, 3).len(), 2, "two points are a line");
+        let nearly_straight: [(u64, f64); 3] = [(1 << 18, 0.02), (2 << 18, 0.0302), (3 << 18, 0.04)];
+        let ends = [nearly_straight[0], nearly_straight[2]];
+        assert_eq!(pruned(&nearly_straight, 3), ends, "0.7 % of one write are no effect");
+        // Its time is 25 times what any of the numbers says.
+        let other = [(3 << 18, 1.0)];
+        assert_eq!(pruned_beside(&nearly_straight, &other, 3), ends, "no number explains the other write");
     }
 }
