@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
+use flashscope_layout::Identity;
 use flashscope_linux::make_journal_folder;
 use flashscope_measure::capacity::full::holds_stamps;
 use flashscope_record::full_capacity::FullProgress;
@@ -35,6 +36,16 @@ struct Stored {
     serial: Option<String>,
     stored_at: String,
     progress: FullProgress,
+}
+
+impl Stored {
+    /// Whether it is of this medium: by serial number, or by its lasting name `target` without one.
+    fn names(&self, found: &Identity, target: &str) -> bool {
+        match (&self.serial, &found.serial) {
+            (None, None) => self.target == target,
+            (ours, theirs) => ours == theirs && self.model == found.model,
+        }
+    }
 }
 
 /// The state file of one test.
@@ -110,13 +121,9 @@ impl StateFile {
         Ok(())
     }
 
-    /// Whether it names this target: by serial number, or by path without one.
+    /// Whether it names this target.
     fn is_of(&self, target: &Target) -> bool {
-        let found = identity(target);
-        match (&self.stored.serial, &found.serial) {
-            (None, None) => self.stored.target == lasting_name(&target.text),
-            (ours, theirs) => ours == theirs && self.stored.model == found.model,
-        }
+        self.stored.names(&identity(target), &lasting_name(&target.text))
     }
 
     /// The progress that it holds.
@@ -183,4 +190,39 @@ fn all(target: &Target) -> Vec<StateFile> {
                 && stored.model == found.model
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::Bytes;
+
+    use super::*;
+
+    #[test]
+    fn state_is_of_the_stick_with_its_serial_number_or_of_its_path_without_one() {
+        let medium = |model: &str, serial: Option<&str>| Identity {
+            model: model.to_owned(),
+            serial: serial.map(str::to_owned),
+            capacity: Bytes::gib(8),
+        };
+        let names = |serial: Option<&str>, found: &Identity, target: &str| {
+            let stored = Stored {
+                format: FORMAT,
+                flashscope: String::new(),
+                target: "/dev/sdb".to_owned(),
+                model: "SanDisk Ultra".to_owned(),
+                serial: serial.map(str::to_owned),
+                stored_at: String::new(),
+                progress: FullProgress::new(1, Bytes::gib(8), Bytes::mib(16)),
+            };
+            stored.names(found, target)
+        };
+        let numbered = medium("SanDisk Ultra", Some("4C53"));
+        assert!(names(Some("4C53"), &numbered, "/dev/sdc"), "in another port");
+        assert!(!names(Some("4C54"), &numbered, "/dev/sdb"), "another stick of this model");
+        assert!(!names(Some("4C53"), &medium("SanDisk Cruzer", Some("4C53")), "/dev/sdb"));
+        let nameless = medium("SanDisk Ultra", None);
+        assert!(!names(Some("4C53"), &nameless, "/dev/sdb") && !names(None, &numbered, "/dev/sdb"));
+        assert!(names(None, &nameless, "/dev/sdb") && !names(None, &nameless, "/dev/sdc"));
+    }
 }

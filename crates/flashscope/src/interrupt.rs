@@ -112,8 +112,17 @@ mod tests {
             drop(writer);
             read_line(reader, interrupt).unwrap()
         };
-        let long = "s".repeat(READ_BYTES + 1);
-        for (text, line) in [("sdb\nsdc\n", "sdb"), ("sdb", "sdb"), ("", ""), ("\n", ""), (&long, &long)] {
+        let [long, longest, endless] = [READ_BYTES + 1, ANSWER_BYTES_MAX, ANSWER_BYTES_MAX + READ_BYTES]
+            .map(|length| "s".repeat(length));
+        for (text, line) in [
+            ("sdb\nsdc\n", "sdb"),
+            ("sdb", "sdb"),
+            ("", ""),
+            ("\n", ""),
+            (&long, &long),
+            (&longest, &longest),
+            (&endless, &longest),
+        ] {
             assert_eq!(read(text, &interrupt).as_deref(), Some(line));
         }
         let (reader, mut writer) = io::pipe().unwrap();

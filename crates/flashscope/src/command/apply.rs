@@ -134,26 +134,66 @@ fn refuse_other(expected: &Identity, found: &Identity, text: &str) -> Result<(),
 
 /// The failure of an apply: whether the medium is untouched, and how to go back.
 fn failed(error: ApplyError, interrupted: bool, undo: &Path, printer: &Printer) -> Result<Exit, Failure> {
-    let (exit, is_touched) = match &error {
+    let (exit, said) = end_of_failed(&error, interrupted, undo);
+    said.into_iter().for_each(|line| printer.remark(line));
+    if interrupted {
+        return Ok(exit);
+    }
+    Err(Failure { exit, error: error.into() })
+}
+
+/// The exit code of a failed apply, and what is said of the medium besides the error.
+fn end_of_failed(error: &ApplyError, interrupted: bool, undo: &Path) -> (Exit, Vec<String>) {
+    let (exit, is_touched) = match error {
         ApplyError::OtherMedium { .. } => (Exit::Refused, false),
         ApplyError::Impossible(_) | ApplyError::Host(_) => (Exit::Usage, false),
         ApplyError::Undo(_) => (Exit::Failed, false),
         ApplyError::Medium(_) => (Exit::Failed, true),
         ApplyError::ReadBack { .. } => (Exit::Problem, true),
     };
+    let mut said = Vec::new();
     if is_touched {
-        printer.remark(format!("to go back: {}", undo_command(undo)));
+        said.push(format!("to go back: {}", undo_command(undo)));
     }
     if interrupted {
-        printer.remark(if is_touched { "interrupted" } else { "interrupted; nothing was written" });
-        return Ok(Exit::Interrupted);
+        said.push(if is_touched { "interrupted" } else { "interrupted; nothing was written" }.to_owned());
+        return (Exit::Interrupted, said);
     }
-    Err(Failure { exit, error: error.into() })
+    (exit, said)
 }
 
 #[cfg(test)]
 mod tests {
+    use flashscope_device::DeviceError;
+    use flashscope_layout::apply::{HostError, MediumError, UndoError};
+
     use super::*;
+
+    #[test]
+    fn only_a_medium_that_may_be_changed_is_said_to_have_a_way_back() {
+        let gone = MediumError::Device(DeviceError::Gone { during: "write".to_owned() });
+        let missing = HostError::Missing { program: "mkfs.ext4".to_owned(), package: "e2fsprogs".to_owned() };
+        let other = ApplyError::OtherMedium { expected: Bytes::gib(8), found: Bytes::gib(16) };
+        for (error, exit, is_touched) in [
+            (other, Exit::Refused, false),
+            (ApplyError::Impossible("a hole".to_owned()), Exit::Usage, false),
+            (ApplyError::Host(missing), Exit::Usage, false),
+            (ApplyError::Undo(UndoError::NotUndo), Exit::Failed, false),
+            (ApplyError::Medium(gone), Exit::Failed, true),
+            (ApplyError::ReadBack { what: "the table".to_owned() }, Exit::Problem, true),
+        ] {
+            let end = |interrupted| {
+                let (exit, said) = end_of_failed(&error, interrupted, Path::new("stick.undo"));
+                (exit, said.join("\n"))
+            };
+            let ((ended, said), (cut, said_of_cut)) = (end(false), end(true));
+            assert_eq!((ended, cut), (exit, Exit::Interrupted), "{error}");
+            let way_back = "flashscope undo stick.undo";
+            assert_eq!(said.contains(way_back), is_touched, "{error}: {said}");
+            assert_eq!(said_of_cut.contains(way_back), is_touched, "{error}: {said_of_cut}");
+            assert_eq!(said_of_cut.contains("nothing was written"), !is_touched, "{error}: {said_of_cut}");
+        }
+    }
 
     #[test]
     fn plan_for_another_model_serial_number_or_size_is_refused() {

@@ -91,3 +91,27 @@ pub fn stored(verdict: Option<&CapacityVerdict>) -> Option<Bytes> {
     let verdict = verdict?;
     verdict.true_size.filter(|size| verdict.kind.is_bad() && *size < verdict.announced)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use flashscope_device::layer::Budget;
+
+    use super::*;
+    use crate::target;
+
+    #[test]
+    fn test_of_the_capacity_gets_a_quarter_of_the_budgets_and_no_more_than_without() {
+        let of = |budget| limits(&target::open("sim:generic-2g", None, budget).unwrap());
+        let budget = |mebibytes, seconds| Budget {
+            bytes_written: Some(Bytes::mib(mebibytes)),
+            device_time: Some(Duration::from_secs(seconds)),
+            ..Budget::UNLIMITED
+        };
+        let quarter = Limits { bytes_written: Bytes::mib(16), device_time: Duration::from_secs(5) };
+        assert_eq!(of(budget(64, 20)), quarter);
+        assert_eq!(of(budget(4000, 4000)), Limits::default());
+        assert_eq!(of(Budget::UNLIMITED), Limits::default());
+    }
+}

@@ -275,3 +275,48 @@ fn announce(target: &Target, survey: &Survey, arguments: &Check, printer: &Print
 fn within(most: Bytes, allowed: Option<Bytes>) -> Bytes {
     allowed.map_or(most, |allowed| allowed.min(most))
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_measure::{Estimate, Event, Forecast};
+
+    use super::*;
+
+    /// The test of the capacity is the last part of a usual check. A long stream comes after it.
+    #[test]
+    fn time_left_counts_a_long_stream_only_if_one_is_asked_for() {
+        let target = target::open("sim:generic-2g", None, Budget::UNLIMITED).unwrap();
+        let survey = Survey::new(true, 1);
+        let check = |is_sustained| Forecast::new(stages(&survey, &target, is_sustained), None);
+        let stream = Forecast::new(survey.fill_stages(&target.device), None).left();
+        assert!(!stream.is_zero());
+        assert_eq!(check(true).left(), check(false).left() + stream);
+        let tested = capacity_probe::stage(&target).unwrap();
+        let after_test = |is_sustained| {
+            let mut forecast = check(is_sustained);
+            forecast.event(&Event::Begin { name: tested.name, estimate: Estimate::default() });
+            forecast.left()
+        };
+        assert!(after_test(false).is_zero(), "nothing is left");
+        assert!(after_test(true) > stream, "stream, experiments and speeds are left");
+    }
+
+    /// What is noted of the tests on a counterfeit that stores this much.
+    fn noted(stored: Bytes) -> String {
+        let (text, printer) = ("sim:generic-2g", Printer::quiet());
+        let mut target = target::open(text, None, Budget::UNLIMITED).unwrap();
+        let survey = Survey::new(target.writable, 1);
+        let mut progress = Progress::new(&printer);
+        let arguments = Check::of_virtual(text, 1);
+        drop(anew(&arguments, &survey, (&mut target, stored), &mut progress, &printer));
+        target.remarks.join("\n")
+    }
+
+    #[test]
+    fn counterfeit_is_measured_again_if_it_stores_at_least_16_mib() {
+        let enough = noted(Bytes::mib(16));
+        assert!(enough.contains("the tests ran on the first 16 MiB, which the device stores"), "{enough}");
+        let less = noted(Bytes::mib(16) - Bytes::new(512));
+        assert!(!less.contains("the tests ran on"), "{less}");
+    }
+}

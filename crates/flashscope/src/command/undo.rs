@@ -179,20 +179,23 @@ mod tests {
 
     use super::*;
 
+    /// What a second `apply` of one plan leaves.
+    const SAME_LAYOUT_STATE: UndoState = UndoState {
+        applied: 0,
+        original: 3,
+        changed: 0,
+        recognised: 3,
+        marked: 0,
+        marked_unchanged: 0,
+        was_blank: false,
+        is_same_layout: true,
+        fingerprint_changed: 0,
+        fingerprint: 64,
+    };
+
     #[test]
     fn undo_file_of_a_second_apply_names_the_first() {
-        let state = UndoState {
-            applied: 0,
-            original: 3,
-            changed: 0,
-            recognised: 3,
-            marked: 0,
-            marked_unchanged: 0,
-            was_blank: false,
-            is_same_layout: true,
-            fingerprint_changed: 0,
-            fingerprint: 64,
-        };
+        let state = SAME_LAYOUT_STATE;
         let restored = Restored { written: 0, unchanged: 3 };
         for text in [loss(state), done("w.img", restored, state)] {
             assert!(text.contains("undo file of the first 'apply' leads back"), "{text}");
@@ -200,6 +203,20 @@ mod tests {
         }
         let other = done("w.img", restored, UndoState { is_same_layout: false, ..state });
         assert!(other.contains("old contents"), "{other}");
+    }
+
+    #[test]
+    fn question_of_undo_says_what_is_lost() {
+        for (applied, changed, says) in [
+            (0, 0, "holds its old contents; nothing will change."),
+            (3, 0, "comes back; the present one is lost."),
+            (2, 1, "The present one is lost, and what was written to it since: 1 range changed."),
+            (0, 2, "The present one is lost, and what was written to it since: 2 ranges changed."),
+        ] {
+            let state = UndoState { applied, changed, is_same_layout: false, ..SAME_LAYOUT_STATE };
+            let question = loss(state);
+            assert!(question.ends_with(says), "{applied} {changed}: {question}");
+        }
     }
 
     #[test]

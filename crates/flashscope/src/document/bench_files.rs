@@ -274,3 +274,54 @@ impl From<Traffic> for TrafficDocument {
         Self { requests: traffic.requests, bytes: traffic.bytes.get(), busy_s: traffic.busy_s }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use flashscope_device::Bytes;
+
+    use super::*;
+
+    /// Files that were made and read in these times, nanoseconds.
+    fn part(each_made_ns: &[u64], each_read_ns: &[u64]) -> FilesPart {
+        FilesPart {
+            files: 2,
+            bytes: Bytes::mib(1),
+            allocated: Bytes::mib(2),
+            made_s: 3.0,
+            flush_s: 1.0,
+            read_s: 4.0,
+            removed_s: 1.0,
+            each_made_ns: each_made_ns.to_vec(),
+            each_read_ns: each_read_ns.to_vec(),
+            warm: None,
+            wrong: 0,
+            writes: None,
+            reads: None,
+        }
+    }
+
+    #[test]
+    fn times_of_single_files_are_in_seconds_over_all_rounds() {
+        let round = |small| FilesRound { small, large: part(&[], &[]) };
+        let data = FilesData {
+            profile: "help-pages".to_owned(),
+            flush: FlushTime::AtEnd,
+            cluster: Bytes::kib(32),
+            filesystem: "vfat".to_owned(),
+            cold: ColdBy::Drop,
+            instead: Vec::new(),
+            link: None,
+            rounds: vec![
+                round(part(&[250_000_000, 1_500_000_000], &[2_000_000_000, 500_000_000])),
+                round(part(&[500_000_000], &[1_000_000_000])),
+            ],
+        };
+        let [small, large] = speeds(&data);
+        let small = FilesPartDocument::new(&data, small.as_ref(), |round| &round.small).unwrap();
+        let shown = |times: Option<PercentilesDocument>| times.map(|times| (times.p50, times.max));
+        assert_eq!(shown(small.each_closed_s), Some((0.5, Some(1.5))));
+        assert_eq!(shown(small.each_read_s), Some((1.0, Some(2.0))));
+        let large = FilesPartDocument::new(&data, large.as_ref(), |round| &round.large).unwrap();
+        assert_eq!((shown(large.each_closed_s), shown(large.each_read_s)), (None, None));
+    }
+}

@@ -183,3 +183,27 @@ impl From<&ByteRange> for RangeDocument {
         Self { offset: range.offset.get(), length: range.length.get() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lateness_of_completions_is_in_microseconds() {
+        let error = Lateness {
+            median: Duration::from_millis(250),
+            percentile_99: Duration::from_millis(500),
+            max: Duration::from_secs(2),
+            late: 7,
+        };
+        let served = ServeStatistics { error: Some(error), ..ServeStatistics::default() };
+        let document = serde_json::to_value(ServedDocument::new(&served, None, &[])).unwrap();
+        let expected = serde_json::json!({
+            "median_us": 250_000.0,
+            "percentile_99_us": 500_000.0,
+            "max_us": 2_000_000.0,
+            "late": 7,
+        });
+        assert_eq!(document["served"]["completion_error"], expected);
+    }
+}

@@ -103,7 +103,7 @@ fn link_of_card(card: &Card) -> Option<Link> {
 mod tests {
     use std::path::Path;
 
-    use flashscope_linux::{Roots, list};
+    use flashscope_linux::{BusMode, Roots, list};
 
     use super::*;
 
@@ -128,6 +128,29 @@ mod tests {
         ] {
             let expected = Driver { name: name.to_owned(), is_uas_unused };
             assert_eq!(driver_of(name, offers_uas), expected, "{offers_uas:?}");
+        }
+    }
+
+    /// The link of a card with a UHS grade, if its bus were in this mode.
+    fn link_in_mode(name: &str, clock_mhz: f64, lines: u32) -> Link {
+        let copy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/sysfs/raspberry-pi");
+        let mut disks = list(&Roots::copy(&copy)).unwrap().disks;
+        let disk = disks.iter_mut().find(|disk| disk.card.is_some()).unwrap();
+        disk.card.as_mut().unwrap().bus_mode = Some(BusMode { name: name.to_owned(), clock_mhz, lines });
+        link(disk).unwrap()
+    }
+
+    #[test]
+    fn bus_of_a_card_carries_half_a_byte_an_edge_of_its_clock_on_four_lines() {
+        for (name, clock_mhz, lines, bytes_per_s, could_be_faster) in [
+            ("sd legacy", 25.0, 1, 3.125e6, true),
+            ("sd high-speed", 50.0, 4, 25e6, true),
+            ("sd uhs SDR104", 200.0, 4, 100e6, false),
+            ("sd uhs DDR50", 50.0, 4, 50e6, false),
+        ] {
+            let link = link_in_mode(name, clock_mhz, lines);
+            assert_eq!(link.bytes_per_s, (bytes_per_s * 0.85, bytes_per_s * 0.98), "{name}");
+            assert_eq!(link.device_fastest.is_some(), could_be_faster, "{name}");
         }
     }
 }

@@ -41,3 +41,20 @@ pub fn link(identity: &Identity) -> Option<LinkLimit> {
 pub fn memory() -> LinkLimit {
     LinkLimit { bytes_per_s: copy_speed(), name: "this machine's memory".to_owned() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_has_a_name_and_what_is_neither_file_nor_disk_has_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("stick.img");
+        std::fs::write(&file, [7; 4096]).unwrap();
+        assert_eq!(plugged(&file).name, "image file stick.img, 4 KiB");
+        // What a filesystem in memory or of another machine is mounted from leads to no file.
+        for no_file in [folder.path(), Path::new("/nonexistent")] {
+            assert_eq!(plugged(no_file).name, "", "{}", no_file.display());
+        }
+    }
+}

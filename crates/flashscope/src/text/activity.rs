@@ -184,3 +184,40 @@ pub fn stalled_now(activity: &Activity) -> Option<&Stall> {
     let now = activity.interval.ended_at();
     activity.stalls.last().filter(|stall| stall.ended_at() == now && stall.cause != StallCause::Flush)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_two_digits_below_ten_and_the_unit_that_fits_them() {
+        for (time, text) in [
+            (0.0099, "9.9 ms"),
+            (0.01, "10 ms"),
+            (0.99, "990 ms"),
+            (1.0, "1.0 s"),
+            (9.9, "9.9 s"),
+            (10.0, "10 s"),
+            (119.0, "119 s"),
+            (120.0, "2 min"),
+            (7140.0, "119 min"),
+            (7200.0, "2 h"),
+        ] {
+            assert_eq!(seconds(time), text);
+        }
+    }
+
+    #[test]
+    fn speeds_and_rates_have_more_digits_below_their_limits() {
+        for (bytes_per_s, text) in [
+            (0.0, "0 MB/s"),
+            (999_000.0, "0.999 MB/s"),
+            (1e6, "1.0 MB/s"),
+            (99.9e6, "99.9 MB/s"),
+            (100e6, "100 MB/s"),
+        ] {
+            assert_eq!(speed(bytes_per_s), text);
+        }
+        assert_eq!([9.9, 10.0].map(rate), ["9.9", "10"]);
+    }
+}

@@ -245,4 +245,10 @@ mod tests {
         assert_eq!(of(Some(Bytes::mib(32))).unwrap(), "at most 4 MiB (hardware limit 32 MiB)");
         assert_eq!(of(None).unwrap(), "at most 4 MiB");
     }
+
+    #[test]
+    fn life_used_up_is_a_range_of_ten_percent_until_all_is_used() {
+        let shown = [1, 2, 10, 11].map(life);
+        assert_eq!(shown, ["0 to 10 %", "10 to 20 %", "90 to 100 %", "more than 100 %"]);
+    }
 }

@@ -167,6 +167,12 @@ fn bench_writes_only_with_permission() {
     let reads = document(&["bench", &image, "--size", "64KiB", "--time-budget", "1"]);
     assert!(speeds(&reads).iter().all(|speed| speed["direction"] == "read"));
     assert_eq!(reads["cost"]["bytes_written"], 0);
+    for (target, only_reads) in [(image.as_str(), true), ("sim:generic-2g", false)] {
+        let output = flashscope(&["bench", target, "--size", "64KiB", "--time-budget", "1"]);
+        let messages = stderr(&output);
+        assert!(messages.contains(&format!("{target}: ")), "{messages}");
+        assert_eq!(messages.contains("read only: the data on it does not change"), only_reads, "{messages}");
+    }
 }
 
 #[test]
@@ -240,11 +246,15 @@ fn bench_in_a_directory_stays_within_the_write_budget() {
     let folder = directory_in_memory();
     let name = folder.path().to_str().unwrap();
     let limits = ["--write-budget", "80MiB", "--time-budget", "2"];
-    for (part, row) in [("read", &["--size", "4KiB"][..]), ("write", &["--size", "4KiB"]), ("sustained", &[])]
-    {
+    // Filling the file counts. Write tests write it once more.
+    for (part, row, file_max) in [
+        ("read", &["--size", "4KiB"][..], 80_u64),
+        ("write", &["--size", "4KiB"], 40),
+        ("sustained", &[], 80),
+    ] {
         let result = document(&[&["bench", part, name], row, &limits].concat());
         let figure = |pointer: &str| result.pointer(pointer).and_then(Value::as_u64).unwrap();
-        assert!(figure("/identity/capacity_bytes") <= 80 << 20, "{part}: {result}");
+        assert!(figure("/identity/capacity_bytes") <= file_max << 20, "{part}: {result}");
         assert!(figure("/cost/bytes_written") <= 80 << 20, "{part}: {result}");
         assert!(is_empty(&folder));
     }
@@ -278,6 +288,14 @@ fn announced_cost_is_limited_by_the_budgets() {
     // Samples need no more than their own size.
     let unlimited = stderr(&flashscope(&["bench", "sustained", "sim:generic-2g", "--samples", "14x1MiB"]));
     assert!(unlimited.contains("at most 14 MiB will be written: at most 1 minute at 10 MB/s"), "{unlimited}");
+    // Without an SLC cache, a stick of this size is written three times.
+    let small = |budget: &str| {
+        let stick = "sim:generic-2g?capacity=64MiB";
+        stderr(&flashscope(&["bench", "sustained", stick, "--write-budget", budget]))
+    };
+    let (enough, more) = (small("192MiB"), small("193MiB"));
+    assert!(enough.contains("at most 192 MiB will be written: at most"), "{enough}");
+    assert!(more.contains("at most 193 MiB will be written (192 MiB if there is no SLC cache"), "{more}");
 }
 
 #[test]
@@ -359,6 +377,20 @@ fn bench_methods_compares_methods_and_removes_its_file() {
         shown.contains("One round: a single stall") && shown.matches("one round").count() >= ways.len(),
         "{shown}"
     );
+}
+
+/// The document names it in any case.
+#[test]
+fn bench_methods_notes_the_system_disk_only_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = folder.path().to_str().unwrap();
+    let output = flashscope(&["bench", "methods", name, "--size", "2MiB", "--rounds", "1", "--json"]);
+    let messages = stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{messages}");
+    let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let is_on = |place: &str| document["instead"].as_array().unwrap().iter().any(|instead| *instead == place);
+    let is_noted = messages.contains("is on the system disk: this measures that disk");
+    assert_eq!(is_noted, is_on("system_disk") && !is_on("memory"), "{messages}{document}");
 }
 
 #[test]
@@ -489,9 +521,13 @@ fn samples_have_the_requested_number_and_size() {
 fn bench_methods_announces_what_it_writes() {
     let folder = tempfile::tempdir().unwrap();
     let image = image(&folder, 2);
+    let run = folder.path().join("run.json");
     let announced = |more: &[&str]| {
-        let output = flashscope(&[&["bench", "methods", &image, "--erase", "--yes"], more].concat());
+        let target = ["bench", "methods", &image, "--erase", "--yes", "-o", run.to_str().unwrap()];
+        let output = flashscope(&[&target[..], more].concat());
         assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        // Without a complete round there is nothing to show or to store.
+        assert!(stdout(&output).is_empty() && !run.exists(), "{}", stdout(&output));
         stderr(&output)
     };
     let usual = announced(&[]);

@@ -21,6 +21,18 @@ fn verdict(classes: &Value, mark: &str) -> String {
     }
 }
 
+/// The random tests of A1 have their speeds in IOPS as well. A request has 4 KiB.
+fn assert_iops(classes: &Value) {
+    let a1 = classes["all"].as_array().unwrap().iter().find(|result| result["mark"] == "A1").unwrap();
+    let tests = a1["tests"].as_array().unwrap();
+    let required: Vec<&Value> = tests.iter().map(|test| &test["required_iops"]).collect();
+    assert_eq!(required, [&Value::Null, &Value::from(1500.0_f64), &Value::from(500.0_f64)], "{a1:#}");
+    let bytes_of_request =
+        |test: &Value| Some(test["measured_bytes_per_s"].as_f64()? / test["measured_iops"].as_f64()?);
+    let sizes: Vec<f64> = tests.iter().filter_map(bytes_of_request).collect();
+    assert!(!sizes.is_empty() && sizes.iter().all(|size| (size - 4096.0).abs() < 0.001), "{a1:#}");
+}
+
 #[test]
 fn classes_of_virtual_sticks_follow_their_speeds() {
     let (classes, code) = class_check(&["sim:a1-card-64g"]);
@@ -33,6 +45,7 @@ fn classes_of_virtual_sticks_follow_their_speeds() {
         "{classes:#}"
     );
     assert!(classes["units"]["count"].as_u64() > Some(100), "{classes:#}");
+    assert_iops(&classes);
     let (classes, code) = class_check(&["sim:generic-2g"]);
     assert_eq!((code, verdict(&classes, "A1").as_str()), (Some(0), "fail"), "{classes:#}");
 }

@@ -18,22 +18,27 @@ fn answered(arguments: &[&str], typed: &str) -> Option<i32> {
     at_question(command, |_, person| writeln!(person, "{typed}").unwrap()).0
 }
 
+/// A new pseudo-terminal: the end of the person, and that of the program.
+pub fn pseudo_terminal() -> (File, File) {
+    let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+    grantpt(&person).unwrap();
+    unlockpt(&person).unwrap();
+    let name = ptsname(&person, Vec::new()).unwrap();
+    let name = Path::new(std::ffi::OsStr::from_bytes(name.to_bytes())).to_owned();
+    let terminal = File::options().read(true).write(true).open(name).unwrap();
+    (File::from(person), terminal)
+}
+
 /// Runs a command on a pseudo-terminal until it asks. Then a person acts on the process, or types. Its exit
 /// code and messages.
 pub fn at_question(mut command: Command, act: impl FnOnce(&Child, &mut File)) -> (Option<i32>, String) {
-    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&master).unwrap();
-    unlockpt(&master).unwrap();
-    let name = ptsname(&master, Vec::new()).unwrap();
-    let name = Path::new(std::ffi::OsStr::from_bytes(name.to_bytes())).to_owned();
-    let terminal = File::options().read(true).write(true).open(name).unwrap();
+    let (mut person, terminal) = pseudo_terminal();
     let mut child = command
         .stdin(terminal.try_clone().unwrap())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut master = File::from(master);
     let mut messages = child.stderr.take().unwrap();
     let mut text = Vec::new();
     let mut byte = [0];
@@ -41,7 +46,7 @@ pub fn at_question(mut command: Command, act: impl FnOnce(&Child, &mut File)) ->
     while !text.ends_with(b"to continue: ") && messages.read(&mut byte).unwrap() == 1 {
         text.push(byte[0]);
     }
-    act(&child, &mut master);
+    act(&child, &mut person);
     messages.read_to_end(&mut text).unwrap();
     drop(terminal);
     (child.wait().unwrap().code(), String::from_utf8_lossy(&text).into_owned())

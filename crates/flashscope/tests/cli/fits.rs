@@ -142,6 +142,10 @@ fn a_fit_that_misses_what_it_did_not_see_is_called_poor_but_its_profile_is_not()
 fn sim_show_prints_the_basis_of_each_group() {
     let shown = stdout(&flashscope(&["sim", "show", "patriot-xt-16g"]));
     assert!(shown.contains("# measured   1 of 7 groups: read\n"), "{shown}");
+    // A basis without groups has no list.
+    let shown = stdout(&flashscope(&["sim", "show", "cheap-usb3-32g"]));
+    let bases = "# measured   0 of 7 groups\n# fitted     1 of 7 groups: background\n";
+    assert!(shown.contains(bases), "{shown}");
     let basis = document(&["sim", "show", "wirenboard-06"])["basis"].clone();
     assert!(basis.as_array().unwrap().iter().any(|of| of["group"] == "noise" && of["basis"] == "assumed"));
 }

@@ -1,8 +1,10 @@
-//! Output files, pipes and image files.
+//! Output files, pipes, terminals and image files.
 
 use std::fs;
+use std::io::Read;
 use std::process::{Command, Stdio};
 
+use super::confirmations::pseudo_terminal;
 use super::{document, finding, flashscope, image, stderr, stdout};
 
 #[test]
@@ -46,6 +48,32 @@ fn full_stdout_exits_with_3() {
         .unwrap();
     assert_eq!(output.status.code(), Some(3));
     assert!(stderr(&output).contains("standard output: No space left"), "{}", stderr(&output));
+}
+
+/// What a command shows where its standard error is a terminal.
+fn shown_on_a_terminal(arguments: &[&str]) -> String {
+    let (mut person, terminal) = pseudo_terminal();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_flashscope"))
+        .args(arguments)
+        .env("TERM", "xterm")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(terminal)
+        .spawn()
+        .unwrap();
+    let mut shown = Vec::new();
+    // It ends with an error once the program has closed its end.
+    let _closed = person.read_to_end(&mut shown);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    String::from_utf8_lossy(&shown).into_owned()
+}
+
+#[test]
+fn quiet_shows_no_progress_on_a_terminal() {
+    let align = ["measure", "align", "sim:generic-2g"];
+    let shown = shown_on_a_terminal(&align);
+    assert!(shown.contains("a virtual stick in virtual time") && shown.contains("0 %"), "{shown}");
+    assert_eq!(shown_on_a_terminal(&[&align[..], &["--quiet"]].concat()), "");
 }
 
 #[test]

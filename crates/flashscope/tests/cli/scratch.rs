@@ -134,6 +134,18 @@ fn measure_and_bench_with_scratch_leave_an_image_bit_identical() {
     }
 }
 
+/// A virtual stick cannot be unplugged.
+#[test]
+fn only_a_real_stick_is_not_to_be_unplugged_while_its_data_is_put_back() {
+    let place = Place::new(24);
+    let row = ["--scratch", "--yes", "--size", "1MiB", "--order", "sequential", "--write-budget", "4MiB"];
+    for (target, is_real) in [(place.image(), true), ("sim:generic-2g", false)] {
+        let messages = stderr(&place.run(&[&["bench", "write", target], &row[..]].concat()));
+        assert!(messages.contains("all data is back"), "{target}: {messages}");
+        assert_eq!(messages.contains("do not unplug the stick"), is_real, "{target}: {messages}");
+    }
+}
+
 #[test]
 fn interrupted_measurement_puts_its_data_back() {
     let place = Place::new(24);
@@ -203,7 +215,8 @@ fn restore_refuses_another_or_changed_image_and_a_damaged_journal() {
     File::create(&other).unwrap().set_len(24 << 20).unwrap();
     let refused = place.run(&to_other[..5]);
     assert_eq!(refused.status.code(), Some(4), "other data: {}", stderr(&refused));
-    assert!(stderr(&refused).contains("--force"), "{}", stderr(&refused));
+    let why = stderr(&refused);
+    assert!(why.contains("is another stick, or was written since") && why.contains("--force"), "{why}");
     assert!(fs::read(&other).unwrap().iter().all(|byte| *byte == 0), "nothing was written");
 
     let sound = fs::read(journal).unwrap();

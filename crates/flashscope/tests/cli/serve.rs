@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{BufReader, ErrorKind, Read, Write};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -197,6 +197,30 @@ fn invalid_serve_options_are_refused_with_a_reason() {
         let refused = flashscope(&[&["sim", "serve"], arguments].concat());
         assert_eq!(refused.status.code(), Some(2), "{arguments:?}");
         assert!(stderr(&refused).contains(word), "{arguments:?}: {}", stderr(&refused));
+    }
+}
+
+/// Attaches every file but the one for measuring the host's overhead.
+const LOSETUP: &str = r#"#!/bin/sh
+case "$*" in *.calibration) exit 1 ;; esac
+PATH=${PATH#*:}
+exec losetup "$@"
+"#;
+const DD: &str = "#!/bin/sh\nexit 1\n";
+
+/// Either program is needed to measure the overhead of a block device.
+#[test]
+fn overhead_that_cannot_be_measured_is_noted() {
+    for (name, script) in [("losetup", LOSETUP), ("dd", DD)] {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join(name);
+        fs::write(&program, script).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
+        let Some(served) = Served::start_with(&[STICK, "--loop"], &[("PATH", &path)]) else { return };
+        assert!(served.block_device.is_some(), "{name}");
+        let (_, messages) = served.stop();
+        assert!(messages.contains("the host's overhead could not be measured"), "{name}: {messages}");
     }
 }
 

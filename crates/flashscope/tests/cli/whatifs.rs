@@ -72,15 +72,19 @@ fn present_layout_of_a_run_file_is_the_baseline() {
     let mut changed = read(&run);
     let volume = |filesystem: &str| serde_json::json!([{ "name": "sdb1", "start": 2 << 20, "size": 1 << 30, "filesystem": filesystem }]);
     changed["attachment"]["volumes"] = volume("ext4");
+    changed["device_name"] = "a stick of 8 GB".into();
     fs::write(&run, changed.to_string()).unwrap();
     let predicted = document(&whatif(&folder, &run, &["--filesystems", "vfat"]));
+    assert_eq!(predicted["device"], "a stick of 8 GB");
     assert_eq!(predicted["baseline"], serde_json::json!({ "variant": "ext4", "start": 2 << 20 }));
     assert_eq!(predicted["baseline_is_present"], true);
     let screen = stdout(&flashscope(&whatif(&folder, &run, &[])));
     assert!(screen.contains("Now: ext4 at 2 MiB."), "{screen}");
     changed["attachment"]["volumes"] = volume("jfs");
+    changed["device_name"] = "".into();
     fs::write(&run, changed.to_string()).unwrap();
     let predicted = document(&whatif(&folder, &run, &[]));
+    assert_eq!(predicted["device"], "sim:transcend-8g", "without a name, what was measured");
     assert_eq!(
         (&predicted["baseline"]["variant"], &predicted["baseline_is_present"]),
         (&"vfat".into(), &false.into())

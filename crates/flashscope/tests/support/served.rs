@@ -20,6 +20,11 @@ pub struct Served {
 impl Served {
     /// Serves a stick; `None`, with a message, if that is not possible here.
     pub fn start(arguments: &[&str]) -> Option<Self> {
+        Self::start_with(arguments, &[])
+    }
+
+    /// The same, with these environment variables.
+    pub fn start_with(arguments: &[&str], variables: &[(&str, &str)]) -> Option<Self> {
         if !rustix::process::geteuid().is_root() || !Path::new("/dev/fuse").exists() {
             skip("serving a stick in tests needs root and /dev/fuse");
             return None;
@@ -31,6 +36,7 @@ impl Served {
         let mut child = Command::new(env!("CARGO_BIN_EXE_flashscope"))
             .args(["sim", "serve", "--json"])
             .args(arguments)
+            .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -57,13 +57,32 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn each_power_of_two_has_a_line_and_bars_are_to_scale() {
-        let outcome = |microseconds: &[u64]| KindOutcome {
+    fn outcome(microseconds: &[u64]) -> KindOutcome {
+        KindOutcome {
             kind: OpKind::Read,
             failed: 0,
             sorted: microseconds.iter().copied().map(Duration::from_micros).collect(),
-        };
+        }
+    }
+
+    #[test]
+    fn limits_of_a_line_are_in_the_unit_that_fits_them() {
+        for (microseconds, limits) in [
+            (0, "< 1 µs"),
+            (1, "1 µs – 2 µs"),
+            (511, "256 µs – 512 µs"),
+            (512, "512 µs – 1.0 ms"),
+            (3_000, "2.0 ms – 4.1 ms"),
+            (600_000, "524.3 ms – 1.0 s"),
+            (2_000_000, "1.0 s – 2.1 s"),
+        ] {
+            let lines = lines(&outcome(&[microseconds]), &outcome(&[]), 40);
+            assert_eq!(lines[0].trim_start().split("  ").next(), Some(limits), "{lines:#?}");
+        }
+    }
+
+    #[test]
+    fn each_power_of_two_has_a_line_and_bars_are_to_scale() {
         let lines = lines(&outcome(&[100, 100, 100, 100]), &outcome(&[100, 300, 300]), 40);
         let bars = |line: &str| {
             line.split_whitespace()
@@ -74,5 +93,16 @@ mod tests {
         assert_eq!(lines.len(), 3, "{lines:#?}");
         assert!(lines[0].trim_start().starts_with("64 µs – 128 µs"));
         assert_eq!(lines.iter().map(|line| bars(line)).collect::<Vec<_>>(), [vec![8, 2], vec![], vec![4]]);
+    }
+
+    #[test]
+    fn headings_of_both_bars_stand_where_the_bars_begin() {
+        for width in [0, 40, 81, 100] {
+            let (name, bar) = columns(width);
+            let lines = lines(&outcome(&[100]), &outcome(&[100]), width);
+            let line: Vec<char> = lines[0].chars().collect();
+            let begins_at = |at: usize| line.get(at) == Some(&'█') && line.get(at - 1) == Some(&' ');
+            assert!(begins_at(name) && begins_at(name + bar), "{width} columns: {lines:#?}");
+        }
     }
 }

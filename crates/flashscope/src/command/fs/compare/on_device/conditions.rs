@@ -90,3 +90,77 @@ fn ended(data: &TrialsData, workload: &TrialsWorkload) -> String {
         None => format!("{rounds}; the comparison ended early"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use flashscope_device::Bytes;
+    use flashscope_layout::trial::Variant;
+    use flashscope_layout::{Identity, Medium};
+    use flashscope_linux::MountType;
+    use flashscope_record::TrialWorkload;
+
+    use super::super::candidates::Planable;
+    use super::*;
+
+    /// The notes on trials of ext4 and btrfs that start at these places.
+    fn notes_on(starts: [Bytes; 2]) -> String {
+        let erase_block = EraseBlock { size: Bytes::mib(4), source: EraseBlockSource::Given };
+        let medium = Medium {
+            target: "/dev/sdb".to_owned(),
+            capacity: Bytes::gib(2),
+            true_size: None,
+            logical_block: Bytes::new(512),
+            erase_block,
+            fat_area: None,
+            identity: Identity::default(),
+        };
+        let planable = |(variant, start): (Variant, Bytes)| Planable {
+            variant,
+            plan: variant.plan(&medium, Some(start), 7).unwrap(),
+            mount: MountType::Kernel { filesystem: variant.driver(), data: "" },
+        };
+        let plans = [Variant::Ext4, Variant::Btrfs].into_iter().zip(starts).map(planable).collect();
+        let planned = Planned { plans, left_out: Vec::new() };
+        let workload = TrialsWorkload {
+            candidates: planned.candidates(),
+            models: Vec::new(),
+            seed: 7,
+            rounds: Some(1),
+            time_budget: Duration::from_secs(600),
+        };
+        notes(&TrialsData::default(), &workload, &planned, erase_block, &[]).join("\n")
+    }
+
+    #[test]
+    fn starts_are_named_only_where_they_differ() {
+        let edge = Bytes::mib(4);
+        let equal = notes_on([edge, edge]);
+        assert!(!equal.contains("each starts"), "{equal}");
+        let different = notes_on([edge, Bytes::mib(8)]);
+        let starts = "each starts where its data is aligned: ext4 at 4 MiB, btrfs at 8 MiB";
+        assert!(different.contains(starts), "{different}");
+    }
+
+    #[test]
+    fn files_of_which_fewer_were_written_are_compared_with_those_of_their_own_kind() {
+        let model = |workload, count, size| FileModel {
+            workload,
+            sizes: vec![size; count],
+            files_per_directory: 100,
+        };
+        let large = model(TrialWorkload::Large, 1, Bytes::mib(64));
+        let workload = TrialsWorkload {
+            candidates: Vec::new(),
+            models: vec![model(TrialWorkload::Small, 5, Bytes::kib(2)), large.clone()],
+            seed: 7,
+            rounds: Some(1),
+            time_budget: Duration::from_secs(600),
+        };
+        let small = model(TrialWorkload::Small, 2, Bytes::kib(2));
+        let data = TrialsData { models: vec![small, large], ..TrialsData::default() };
+        let of_small = Fewer { workload: TrialWorkload::Small, written: 2, wanted: 5, bytes: Bytes::kib(4) };
+        assert_eq!(fewer(&data, &workload), [of_small]);
+    }
+}
