@@ -444,9 +444,9 @@ for kind in vfat exfat; do
     head -c 3000000 /dev/urandom > /mnt/holiday
     sync
     before=$(state)
-    flashscope check /mnt --json -q --write-budget 512MiB --time-budget 60
-    setpriv --reuid 65534 --regid 65534 --clear-groups flashscope check /mnt --json -q --write-budget 64MiB --time-budget 30
-    [ $kind = exfat ] || flashscope check /mnt --class --json -q --time-budget 60
+    flashscope check /mnt --json -q --write-budget 512MiB --time-budget 40
+    setpriv --reuid 65534 --regid 65534 --clear-groups flashscope check /mnt --json -q --write-budget 64MiB --time-budget 10
+    [ $kind = exfat ] || flashscope check /mnt --class --json -q --time-budget 40
     same=true
     [ "$before" = "$(state)" ] || same=false
     umount /mnt
