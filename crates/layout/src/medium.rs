@@ -87,6 +87,22 @@ impl Identity {
 }
 
 #[cfg(test)]
+impl Medium {
+    /// A stick of 8 GiB with erase blocks of 4 MiB.
+    pub(crate) fn stick() -> Self {
+        Self {
+            target: "/dev/sdb".to_owned(),
+            capacity: Bytes::gib(8),
+            true_size: None,
+            logical_block: Bytes::new(512),
+            erase_block: EraseBlock { size: Bytes::mib(4), source: EraseBlockSource::Given },
+            fat_area: None,
+            identity: Identity::default(),
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

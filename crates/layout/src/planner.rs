@@ -401,7 +401,7 @@ fn partition(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::medium::{EraseBlock, EraseBlockSource, Identity};
+    use crate::medium::{EraseBlock, EraseBlockSource};
 
     #[test]
     fn a_kept_filesystem_is_named_only_where_the_purpose_suggests_another() {
@@ -415,22 +415,9 @@ mod tests {
         assert_eq!([of("ext4"), of("hfsplus")], [(Purpose::LinuxData, None); 2]);
     }
 
-    /// A stick of 8 GiB with erase blocks of 4 MiB.
-    fn medium() -> Medium {
-        Medium {
-            target: "/dev/sdb".to_owned(),
-            capacity: Bytes::gib(8),
-            true_size: None,
-            logical_block: SECTOR,
-            erase_block: EraseBlock { size: Bytes::mib(4), source: EraseBlockSource::Given },
-            fat_area: None,
-            identity: Identity::default(),
-        }
-    }
-
     /// Why each partition has its size.
     fn why_sizes(purpose: Purpose) -> Vec<Because> {
-        let planned = plan(&medium(), &Wish::new(purpose, 1)).unwrap();
+        let planned = plan(&Medium::stick(), &Wish::new(purpose, 1)).unwrap();
         let of_size = |reason: &&Reason| reason.number == PlanNumber::PartitionSize;
         planned.reasons().filter(of_size).map(|reason| reason.because).collect()
     }
@@ -445,7 +432,7 @@ mod tests {
 
     #[test]
     fn sizes_of_disk_and_partition_are_given_in_sectors() {
-        let planned = plan(&medium(), &Wish::new(Purpose::LinuxData, 1)).unwrap();
+        let planned = plan(&Medium::stick(), &Wish::new(Purpose::LinuxData, 1)).unwrap();
         assert_eq!(planned.table.reason.arithmetic, "8 GiB / 512 B = 16777216 sectors");
         let size = planned.reasons().find(|reason| reason.number == PlanNumber::PartitionSize).unwrap();
         assert_eq!((size.value.as_str(), size.arithmetic.as_str()), ("16769024 sectors", "16777216 - 8192"));
@@ -453,7 +440,7 @@ mod tests {
 
     #[test]
     fn identifier_of_an_mbr_has_eight_digits_and_names_its_partitions() {
-        let planned = plan(&medium(), &Wish::new(Purpose::BoardBoot, 1)).unwrap();
+        let planned = plan(&Medium::stick(), &Wish::new(Purpose::BoardBoot, 1)).unwrap();
         let id = planned.table.id.as_str();
         assert!(id.len() == 8 && u32::from_str_radix(id, 16).is_ok(), "{id}");
         let names = planned.partitions.iter().map(|partition| partition.part_uuid.clone());
@@ -464,7 +451,7 @@ mod tests {
     fn geometry_is_kept_in_an_mbr_and_refused_in_a_gpt() {
         let with = |table, chs| {
             let wish = Wish { table, chs, ..Wish::new(Purpose::LinuxData, 1) };
-            plan(&medium(), &wish).map(|planned| (planned.table.kind, planned.table.chs))
+            plan(&Medium::stick(), &wish).map(|planned| (planned.table.kind, planned.table.chs))
         };
         let chs = Some(Chs { heads: 224, sectors: 56 });
         for table in [None, Some(TableKind::Mbr)] {
@@ -479,7 +466,7 @@ mod tests {
     fn medium_of_two_erase_blocks_is_planned_and_a_smaller_one_is_refused() {
         let of = |capacity, true_size| {
             let erase_block = EraseBlock { size: Bytes::mib(16), source: EraseBlockSource::Given };
-            let medium = Medium { capacity, true_size, erase_block, ..medium() };
+            let medium = Medium { capacity, true_size, erase_block, ..Medium::stick() };
             let planned = plan(&medium, &Wish::new(Purpose::LinuxData, 1));
             let placed = planned.map(|mut planned| planned.partitions.remove(0).placement);
             placed.map(|placed| (placed.start, placed.size))

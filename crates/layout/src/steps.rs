@@ -276,27 +276,14 @@ pub fn quoted_path(path: &str) -> String {
 mod tests {
     use super::*;
     use crate::chs::Chs;
-    use crate::medium::{EraseBlock, EraseBlockSource, Identity, Medium};
+    use crate::medium::Medium;
     use crate::planner::{Wish, plan};
     use crate::purpose::Purpose;
-
-    /// A stick of 8 GiB with erase blocks of 4 MiB.
-    fn medium() -> Medium {
-        Medium {
-            target: "/dev/sdb".to_owned(),
-            capacity: Bytes::gib(8),
-            true_size: None,
-            logical_block: Bytes::new(512),
-            erase_block: EraseBlock { size: Bytes::mib(4), source: EraseBlockSource::Given },
-            fat_area: None,
-            identity: Identity::default(),
-        }
-    }
 
     /// Partitions from 4 MiB to 512 MiB and from there to 1 GiB, with cylinders of 224 x 56 sectors.
     fn with_geometry() -> Plan {
         let chs = Some(Chs { heads: 224, sectors: 56 });
-        let mut planned = plan(&medium(), &Wish { chs, ..Wish::new(Purpose::LinuxData, 1) }).unwrap();
+        let mut planned = plan(&Medium::stick(), &Wish { chs, ..Wish::new(Purpose::LinuxData, 1) }).unwrap();
         planned.partitions[0].placement.size = Bytes::mib(508);
         let mut second = Partition { number: 2, ..planned.partitions[0].clone() };
         (second.placement.start, second.placement.size) = (Bytes::mib(512), Bytes::mib(512));
@@ -321,7 +308,7 @@ mod tests {
     #[test]
     fn only_the_partition_to_boot_from_is_marked_as_bootable_in_an_mbr() {
         let planned = |purpose: Purpose, table: Option<TableKind>| {
-            plan(&medium(), &Wish { table, ..Wish::new(purpose, 1) }).unwrap()
+            plan(&Medium::stick(), &Wish { table, ..Wish::new(purpose, 1) }).unwrap()
         };
         let root = planned(Purpose::LinuxRoot, None);
         let header = format!("label: dos\nlabel-id: 0x{}\nunit: sectors\n\n", root.table.id);

@@ -235,19 +235,10 @@ fn move_to(
 mod tests {
     use super::*;
     use crate::apply::check;
-    use crate::medium::{EraseBlock, EraseBlockSource, Identity};
     use flashscope_device::memory::MemoryDevice;
 
     fn medium() -> Medium {
-        Medium {
-            target: "/dev/loop0".to_owned(),
-            capacity: Bytes::gib(2),
-            true_size: None,
-            logical_block: Bytes::new(512),
-            erase_block: EraseBlock { size: Bytes::mib(4), source: EraseBlockSource::Given },
-            fat_area: None,
-            identity: Identity::default(),
-        }
+        Medium { target: "/dev/loop0".to_owned(), capacity: Bytes::gib(2), ..Medium::stick() }
     }
 
     #[test]

@@ -141,16 +141,7 @@ mod tests {
 
     /// The header of a profile, by the FAT area, what else was found, and the model of writes.
     fn header_of(fat_area: Bytes, known: Option<Known>, model: Option<&WriteModel>) -> String {
-        let measured = Measured {
-            name: String::new(),
-            device_name: String::new(),
-            source: String::new(),
-            capacity: None,
-            fat_area,
-            known,
-            tables: Vec::new(),
-            remarks: Vec::new(),
-        };
+        let measured = Measured { fat_area, known, ..Measured::of_tables(Vec::new()) };
         let options = Options { profile_name: String::new(), holdout: 0.5, seed: 1 };
         let reads = Reads::default();
         let input = FitInput { measured: &measured, options: &options, erase_block: 4 << 20, reads: &reads };

@@ -298,16 +298,7 @@ mod tests {
 
     /// A log of a stick of 64 MiB, without a table.
     fn measured() -> Measured {
-        Measured {
-            name: String::new(),
-            device_name: String::new(),
-            source: String::new(),
-            capacity: Some(Bytes::mib(64)),
-            fat_area: Bytes::ZERO,
-            known: None,
-            tables: Vec::new(),
-            remarks: Vec::new(),
-        }
+        Measured { capacity: Some(Bytes::mib(64)), ..Measured::of_tables(Vec::new()) }
     }
 
     #[test]

@@ -118,7 +118,7 @@ mod tests {
 
     use super::*;
     use crate::filesystem::FilesystemKind;
-    use crate::medium::{EraseBlock, EraseBlockSource, Identity, Medium};
+    use crate::medium::Medium;
     use crate::planner::{Wish, plan};
     use crate::purpose::Purpose;
 
@@ -126,15 +126,7 @@ mod tests {
 
     /// The plan of an ext4 on a medium of this size.
     fn planned(capacity: Bytes) -> Plan {
-        let medium = Medium {
-            target: "memory".to_owned(),
-            capacity,
-            true_size: None,
-            logical_block: Bytes::new(512),
-            erase_block: EraseBlock { size: Bytes::mib(4), source: EraseBlockSource::Given },
-            fat_area: None,
-            identity: Identity::default(),
-        };
+        let medium = Medium { target: "memory".to_owned(), capacity, ..Medium::stick() };
         let wish = Wish { filesystem: Some(FilesystemKind::Ext4), ..Wish::new(Purpose::LinuxData, 1) };
         plan(&medium, &wish).unwrap()
     }

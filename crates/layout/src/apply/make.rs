@@ -89,7 +89,7 @@ mod tests {
 
     use super::*;
     use crate::filesystem::Command;
-    use crate::medium::{EraseBlock, EraseBlockSource, Identity, Medium};
+    use crate::medium::{EraseBlock, EraseBlockSource, Medium};
     use crate::trial::Variant;
 
     /// A host whose tools write one block of sevens at the start of a scratch file.
@@ -122,11 +122,8 @@ mod tests {
         let medium = Medium {
             target: "memory".to_owned(),
             capacity,
-            true_size: None,
-            logical_block: Bytes::new(512),
             erase_block: EraseBlock { size: Bytes::mib(1), source: EraseBlockSource::Given },
-            fat_area: None,
-            identity: Identity::default(),
+            ..Medium::stick()
         };
         Variant::Ext4.plan(&medium, start, 5).unwrap()
     }

@@ -270,11 +270,9 @@ mod tests {
         let medium = Medium {
             target: "memory".to_owned(),
             capacity: CAPACITY,
-            true_size: None,
-            logical_block: Bytes::new(512),
             erase_block: EraseBlock { size: Bytes::mib(1), source: EraseBlockSource::Given },
-            fat_area: None,
             identity: Identity { capacity: CAPACITY, ..Identity::default() },
+            ..Medium::stick()
         };
         let wish = Wish { filesystem: Some(FilesystemKind::Ext4), ..Wish::new(Purpose::LinuxData, 1) };
         plan(&medium, &wish).unwrap()

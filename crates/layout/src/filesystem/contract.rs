@@ -110,6 +110,23 @@ pub struct Request {
     pub ext: ExtMake,
 }
 
+#[cfg(test)]
+impl Request {
+    /// For the space from 1 MiB to `end`, with erase blocks of 4 MiB.
+    pub(crate) fn until(purpose: Purpose, end: Bytes) -> Self {
+        Self {
+            space: Space { first: Bytes::mib(1), end },
+            erase_block: Bytes::mib(4),
+            logical_block: Bytes::new(512),
+            fat_area: None,
+            purpose,
+            cluster: None,
+            has_journal: true,
+            ext: ExtMake::Planned,
+        }
+    }
+}
+
 /// What a user can choose for some filesystems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {

@@ -208,20 +208,11 @@ fn kib_or_bytes(size: Bytes) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filesystem::{ExtMake, Space};
+    use crate::filesystem::Space;
 
     /// A request for 4 GiB with this cluster.
     fn request(cluster: Option<Bytes>) -> Request {
-        Request {
-            space: Space { first: Bytes::mib(1), end: Bytes::gib(4) },
-            erase_block: Bytes::mib(4),
-            logical_block: Bytes::new(512),
-            fat_area: None,
-            purpose: Purpose::Share,
-            cluster,
-            has_journal: true,
-            ext: ExtMake::Planned,
-        }
+        Request { cluster, ..Request::until(Purpose::Share, Bytes::gib(4)) }
     }
 
     #[test]

@@ -247,7 +247,6 @@ impl Filesystem for Ext4 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filesystem::Space;
 
     /// The placement in 4 GiB with this erase block.
     fn placed(erase_block: Bytes) -> Placement {
@@ -256,16 +255,7 @@ mod tests {
 
     /// The placement in the space from 1 MiB to `end`.
     fn placed_until(end: Bytes, erase_block: Bytes, purpose: Purpose) -> Placement {
-        let request = Request {
-            space: Space { first: Bytes::mib(1), end },
-            erase_block,
-            logical_block: Bytes::new(512),
-            fat_area: None,
-            purpose,
-            cluster: None,
-            has_journal: true,
-            ext: ExtMake::Planned,
-        };
+        let request = Request { erase_block, ..Request::until(purpose, end) };
         Ext4.align(&request).unwrap()
     }
 

@@ -125,20 +125,9 @@ impl Filesystem for Ntfs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filesystem::{ExtMake, Space};
 
-    /// A request for the space from 1 MiB to `end`, with erase blocks of 4 MiB.
     fn request(purpose: Purpose, cluster: Option<Bytes>, end: Bytes) -> Request {
-        Request {
-            space: Space { first: Bytes::mib(1), end },
-            erase_block: Bytes::mib(4),
-            logical_block: Bytes::new(512),
-            fat_area: None,
-            purpose,
-            cluster,
-            has_journal: true,
-            ext: ExtMake::Planned,
-        }
+        Request { cluster, ..Request::until(purpose, end) }
     }
 
     #[test]

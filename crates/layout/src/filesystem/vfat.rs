@@ -361,21 +361,7 @@ fn placement(request: &Request, cluster: Bytes, solution: &Solution) -> Placemen
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filesystem::{ExtMake, Space};
-
-    /// A request for the space from 1 MiB to `end`, with erase blocks of 4 MiB.
-    fn request(purpose: Purpose, end: Bytes) -> Request {
-        Request {
-            space: Space { first: Bytes::mib(1), end },
-            erase_block: Bytes::mib(4),
-            logical_block: Bytes::new(512),
-            fat_area: None,
-            purpose,
-            cluster: None,
-            has_journal: true,
-            ext: ExtMake::Planned,
-        }
-    }
+    use crate::filesystem::Space;
 
     /// The options, and the values of the reasons with their arithmetic.
     fn numbers(request: &Request) -> (String, Vec<String>) {
@@ -387,11 +373,11 @@ mod tests {
 
     #[test]
     fn data_area_is_put_on_an_edge_by_reserved_sectors() {
-        let (options, shown) = numbers(&request(Purpose::Camera, Bytes::gib(8)));
+        let (options, shown) = numbers(&Request::until(Purpose::Camera, Bytes::gib(8)));
         assert_eq!(options, "-a -F 32 -S 512 -s 64 -R 4098 -f 2 -h 8192 -g 255/63");
         let sum = "4098, so data starts at sector 8192 + 4098 + 2 x 2047 = 16384 = 2 x 4 MiB; ";
         assert_eq!(shown, ["sector 8192; 1 x 4 MiB", sum, "64 sectors; 32 KiB; the FATs take 2.00 MiB"]);
-        let (options, shown) = numbers(&request(Purpose::Camera, Bytes::mib(512)));
+        let (options, shown) = numbers(&Request::until(Purpose::Camera, Bytes::mib(512)));
         assert_eq!(options, "-a -F 16 -S 512 -s 32 -R 7906 -f 2 -h 8192 -g 255/63 -r 512");
         let sum = "7906, so data starts at sector 8192 + 7906 + 2 x 127 + 32 = 16384 = 2 x 4 MiB; ";
         assert_eq!(shown[1], sum);
@@ -399,12 +385,12 @@ mod tests {
 
     #[test]
     fn data_area_is_put_on_an_edge_by_the_start() {
-        let (options, shown) = numbers(&request(Purpose::Share, Bytes::gib(8)));
+        let (options, shown) = numbers(&Request::until(Purpose::Share, Bytes::gib(8)));
         assert_eq!(options, "-a -F 32 -S 512 -s 8 -R 32 -f 2 -h 8238 -g 255/63");
         let sum = "32, so data starts at sector 8238 + 32 + 2 x 16345 = 40960 = 5 x 4 MiB; ";
         assert_eq!(shown, ["sector 8238; 40960 - 32722", sum, "8 sectors; 4 KiB; the FATs take 16.0 MiB"]);
         let large_sectors =
-            Request { logical_block: Bytes::kib(4), ..request(Purpose::Share, Bytes::gib(8)) };
+            Request { logical_block: Bytes::kib(4), ..Request::until(Purpose::Share, Bytes::gib(8)) };
         let (options, shown) = numbers(&large_sectors);
         assert_eq!(options, "-a -F 32 -S 4096 -s 1 -R 32 -f 2 -h 1000 -g 255/63");
         assert_eq!(shown[0], "sector 1000; 5120 - 4120");
@@ -414,7 +400,7 @@ mod tests {
     fn powers_of_two_from_a_sector_to_64_kib_are_taken_as_clusters() {
         let of = |cluster| {
             let cluster = Some(cluster);
-            Vfat.align(&Request { cluster, ..request(Purpose::Share, Bytes::mib(512)) })
+            Vfat.align(&Request { cluster, ..Request::until(Purpose::Share, Bytes::mib(512)) })
         };
         for cluster in [Bytes::new(512), Bytes::kib(4), Bytes::kib(64)] {
             assert_eq!(of(cluster).unwrap().cluster, cluster);
@@ -430,15 +416,16 @@ mod tests {
     #[test]
     fn space_that_no_fat_fills_is_refused_with_the_limit() {
         let filesystem = FilesystemKind::Vfat;
-        let tiny = Request { erase_block: Bytes::kib(512), ..request(Purpose::Share, Bytes::kib(2560)) };
+        let tiny =
+            Request { erase_block: Bytes::kib(512), ..Request::until(Purpose::Share, Bytes::kib(2560)) };
         let (minimum, available) = (Bytes::new(4085 * 512), Bytes::kib(1536));
         assert_eq!(Vfat.align(&tiny), Err(Cannot::TooSmall { filesystem, minimum, available }));
-        let huge = request(Purpose::Share, Bytes::gib(3072));
+        let huge = Request::until(Purpose::Share, Bytes::gib(3072));
         let (maximum, available) = (Bytes::new(512 * 0xFFFF_FFFF), Bytes::gib(3072) - Bytes::mib(1));
         assert_eq!(Vfat.align(&huge), Err(Cannot::TooLarge { filesystem, maximum, available }));
         // Large enough, but not for 4085 clusters of this size.
         let cluster = Bytes::kib(64);
-        let few = Request { cluster: Some(cluster), ..request(Purpose::Share, Bytes::mib(96)) };
+        let few = Request { cluster: Some(cluster), ..Request::until(Purpose::Share, Bytes::mib(96)) };
         let usable = "another size, or another filesystem".to_owned();
         assert_eq!(Vfat.align(&few), Err(Cannot::Cluster { filesystem, cluster, usable }));
     }
@@ -461,8 +448,12 @@ mod tests {
         ] {
             let space = Space { first: Bytes::mib(1), end: Bytes::mib(1) + sector * sectors };
             let cluster = Some(sector);
-            let asked =
-                Request { space, erase_block: sector, cluster, ..request(Purpose::Share, Bytes::mib(2)) };
+            let asked = Request {
+                space,
+                erase_block: sector,
+                cluster,
+                ..Request::until(Purpose::Share, Bytes::mib(2))
+            };
             let made = Vfat.align(&asked).ok().map(|placed| placed.options[1..3].join(" "));
             assert_eq!(made.as_deref(), kind, "{sectors}");
         }
@@ -471,7 +462,8 @@ mod tests {
     /// In 11 MiB clusters of 4 KiB, the usual ones, are too few for a FAT16.
     #[test]
     fn cluster_that_does_not_suit_the_size_is_replaced_by_the_nearest_that_does() {
-        let small = Request { erase_block: Bytes::kib(512), ..request(Purpose::Share, Bytes::mib(12)) };
+        let small =
+            Request { erase_block: Bytes::kib(512), ..Request::until(Purpose::Share, Bytes::mib(12)) };
         let (options, shown) = numbers(&small);
         assert_eq!(options, "-a -F 16 -S 512 -s 4 -R 1 -f 2 -h 2995 -g 255/63 -r 512");
         assert_eq!(shown[2], "4 sectors; 2 KiB; the FATs take 22 KiB");

@@ -207,20 +207,6 @@ mod tests {
 
     const PAGE: u64 = 16 << 10;
 
-    /// A log of one table.
-    fn measured(table: Table) -> Measured {
-        Measured {
-            name: String::new(),
-            device_name: String::new(),
-            source: String::new(),
-            capacity: None,
-            fat_area: Bytes::ZERO,
-            known: None,
-            tables: vec![table],
-            remarks: Vec::new(),
-        }
-    }
-
     #[test]
     fn times_of_pages_are_those_of_the_line() {
         let time = |pages: u64| (pages * PAGE, 0.001 + 0.002 * number(pages));
@@ -294,7 +280,7 @@ mod tests {
             order: Order::Linear,
         };
         let cells = vec![cell(1, 0.002), cell(4, 0.003), cell(5, 0.1), cell(6, 0.2), cell(7, 0.001)];
-        let measured = measured(Table { command, lines: 0..=0, cells });
+        let measured = Measured::of_tables(vec![Table { command, lines: 0..=0, cells }]);
         let mean = (0.0975 + 0.1975) / 3.0;
         assert!((seen_merge_s(&measured, 4) - mean).abs() < 1e-9);
         assert!(seen_merge_s(&measured, 7).abs() < 1e-9, "no write beyond seven was measured");
@@ -317,7 +303,7 @@ mod tests {
             order: Order::Random,
         };
         let table = Table { command, lines: 0..=0, cells: linear.into_iter().chain(random).collect() };
-        let measured = measured(table);
+        let measured = Measured::of_tables(vec![table]);
         let merge = Finding::exact(
             FindingId::MergeSeconds,
             Value::Seconds(0.26),

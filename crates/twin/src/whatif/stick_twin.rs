@@ -201,20 +201,6 @@ mod tests {
     use crate::compare::Compared;
     use crate::measured::{Cell, Side, Table};
 
-    /// A log of these tables.
-    fn measured(tables: Vec<Table>) -> Measured {
-        Measured {
-            name: String::new(),
-            device_name: String::new(),
-            source: String::new(),
-            capacity: None,
-            fat_area: Bytes::ZERO,
-            known: None,
-            tables,
-            remarks: Vec::new(),
-        }
-    }
-
     /// Errors of times by size, of times of pages, and of those that are taken.
     #[test]
     fn times_of_pages_are_taken_unless_they_are_poor_and_clearly_worse() {
@@ -222,8 +208,9 @@ mod tests {
         let (erase_block, order) = (Bytes::mib(4), Order::Linear);
         let command = Command::OpenUnits { erase_block, open_units: 1, smallest: erase_block, order };
         let key = Key::OpenUnits { units: 1, order, request: erase_block };
-        let log =
-            |seconds| measured(vec![Table { command, lines: 0..=0, cells: vec![Cell { key, seconds }] }]);
+        let log = |seconds| {
+            Measured::of_tables(vec![Table { command, lines: 0..=0, cells: vec![Cell { key, seconds }] }])
+        };
         let split = Split::new(&log(1.0), 0.0, 1);
         let simulated_s = compare(&profile, &log(1.0), &split, DEFAULT_SEED).cells[0].simulated_s;
         let by_size = |error: f64| {
@@ -273,7 +260,7 @@ mod tests {
         ];
         let commands = others.into_iter().chain((0..=40).map(row));
         let tables = commands.map(|command| Table { command, lines: 0..=0, cells: Vec::new() }).collect();
-        let mut measured = measured(tables);
+        let mut measured = Measured::of_tables(tables);
         let limit = Finding::exact(
             FindingId::OpenUnitsLinear,
             Value::Count(21),
